@@ -13,18 +13,9 @@ from _timing import race
 from numpy.typing import NDArray
 
 from karat.decisions.population import Chain, Frontier, Population, compressed, upper_hull
-from karat.elicit import (
-    BinaryLinear,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalSpace,
-    Fair,
-    Linear,
-    Procedure,
-    RateSpace,
-    Space,
-)
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Elicitation, RateSpace
 from karat.elicit._rate_space import JointRates
+from karat.elicit.spaces import Space
 
 __all__ = ["CASES", "Race", "first_question", "races"]
 
@@ -166,17 +157,17 @@ def _ask(case: str, rows: int) -> dict[str, float]:
     score = proba[:, 1].copy()
     own = _peak()
     start = time.process_time()
-    procedure: Procedure
+    procedure: Elicitation
     if case == CASES[0]:
         rates = RateSpace.from_proba(y, proba, groups=groups)
         space: Space | JointRates = JointRates(rates)
-        print_of, procedure = rates.fingerprint, Fair(rates, rng=0)
+        print_of, procedure = rates.fingerprint, Elicitation(rates, rng=0)
     elif case == CASES[1]:
         space = BinarySpace.from_scores(y, score)
-        print_of, procedure = space.fingerprint, BinaryLinear(space, rng=0)
+        print_of, procedure = space.fingerprint, Elicitation(space, rng=0)
     else:
         space = ConfusionSpace.from_proba(y, proba)
-        print_of, procedure = space.fingerprint, Linear(space, rng=0)
+        print_of, procedure = space.fingerprint, Elicitation(space, rng=0)
     for n in (600, 400):
         space.coordinates(space.sample(n, rng=n))
     assert procedure.ask() is not None

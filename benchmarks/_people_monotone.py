@@ -1,6 +1,6 @@
 """People with monotone metrics: the agreement that is claimed, and the one that is found.
 
-``monotone_rows`` asks simulated people by `DiagonalMonotone`, and compares the agreement that each
+``monotone_rows`` asks simulated people about monotone metrics, and compares the agreement that each
 result predicts with that of its metric and the person's own on fresh random pairs. Run by itself,
 this file prints the rows: python benchmarks/_people_monotone.py [people of each kind]
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from karat.datasets import LogisticLaw
-from karat.elicit import DiagonalMonotone, DiagonalSpace, MetricOracle
+from karat.elicit import DiagonalSpace, Elicitation, MetricOracle
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import PowerMeanMetric, g_mean, weighted_accuracy
 from karat.metrics.base import Metric
@@ -122,7 +122,7 @@ def _person(
 ) -> tuple[float, ...]:
     """Ask one person; return what `MonotoneRow` is the mean of."""
     truth = draw_metric(people, space, rng)
-    procedure = DiagonalMonotone(space, rng=int(rng.integers(2**31)), **options)
+    procedure = Elicitation(space, "monotone", rng=int(rng.integers(2**31)), **options)
     oracle = MetricOracle(truth, flip=slips, rng=rng)
     while (query := procedure.ask()) is not None:
         procedure.tell(oracle(query))

@@ -11,7 +11,7 @@ import numpy as np
 from _people_settings import SETTINGS, Array, Person, draw_metric, prefers, space_of
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from karat.elicit import ElicitationResult, Procedure
+from karat.elicit import Elicitation, ElicitationResult
 
 __all__ = ["ENDLESS", "Seen", "ask_people", "seen_at"]
 
@@ -55,8 +55,8 @@ def seen_at(found: list[Seen], at: int = 0) -> list[Seen]:
     return [seen for seen in found if seen.at == at]
 
 
-def _begun(setting: str, options: dict[str, Any], seed: int) -> Procedure:
-    return SETTINGS[setting].procedure(space_of(setting), rng=seed, **options)
+def _begun(setting: str, options: dict[str, Any], seed: int) -> Elicitation:
+    return Elicitation(space_of(setting), rng=seed, **options)
 
 
 def ask_person(
@@ -82,7 +82,7 @@ def ask_person(
 
 
 def _seen(
-    procedure: Procedure, setting: str, margins: Array, truth: Array, at: int, spent: float
+    procedure: Elicitation, setting: str, margins: Array, truth: Array, at: int, spent: float
 ) -> Seen:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # contradictions are what these people are for
@@ -116,8 +116,8 @@ def _limits(result: ElicitationResult, truth: Array) -> tuple[float, float]:
         found = result.ratios[0] if result.trade_off is None else result.trade_off.worth
         pairs = [(found, truth[0])]
     else:
-        top = int(np.argmax([abs(weight.estimate) for weight in result.intervals]))
-        others = [truth[i] / truth[top] for i in range(len(result.intervals)) if i != top]
+        top = int(np.argmax([abs(weight.value) for weight in result.weights]))
+        others = [truth[i] / truth[top] for i in range(len(result.weights)) if i != top]
         pairs = list(zip(result.ratios, others, strict=True))
     covered = [limits.lower <= true <= limits.upper for limits, true in pairs]
     widths = [limits.upper / max(limits.lower, 1e-9) for limits, _ in pairs]

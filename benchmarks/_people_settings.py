@@ -9,20 +9,9 @@ from numpy.typing import NDArray
 
 from karat.cli.demo import train_models
 from karat.datasets import load_shared
-from karat.elicit import (
-    BinaryLinear,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    DiagonalSpace,
-    Fair,
-    Linear,
-    Procedure,
-    Query,
-    RateSpace,
-    Space,
-)
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Query, RateSpace
 from karat.elicit._rate_space import JointRates
+from karat.elicit.spaces import Space
 from karat.metrics import FairMetric, FairQuadraticMetric, LinearMetric, cost_matrix
 
 __all__ = ["SETTINGS", "Array", "Person", "draw_metric", "panel", "prefers", "space_of"]
@@ -33,23 +22,22 @@ RATIOS = (1 / 4, 16)  # what a missed malignant biopsy may cost in false alarms
 
 
 class Setting(NamedTuple):
-    """What is asked about, by which procedure, and what kind of metric people have in mind."""
+    """What is asked about, and what kind of metric people have in mind; all linear families."""
 
     words: str
-    procedure: type[Procedure]
     metric: str
     data: str | None = None  # a shared dataset, without which the setting is skipped
 
 
 SETTINGS = {
-    "binary": Setting("BinaryLinear, biopsies", BinaryLinear, "cost"),
-    "fair": Setting("Fair, income by sex", Fair, "fair", "adult"),
-    "linear": Setting("Linear, three-class law", Linear, "errors"),
-    "diagonal": Setting("DiagonalLinear, three-class law", DiagonalLinear, "diagonal"),
-    "credit": Setting("Fair, credit by sex", Fair, "fair", "credit_default"),
-    "bent": Setting("Fair, income by sex, fair-quadratic people", Fair, "bent", "adult"),
+    "binary": Setting("linear metrics, biopsies", "cost"),
+    "fair": Setting("linear gaps, income by sex", "fair", "adult"),
+    "linear": Setting("costs of errors, three-class law", "errors"),
+    "diagonal": Setting("weights of recalls, three-class law", "diagonal"),
+    "credit": Setting("linear gaps, credit by sex", "fair", "credit_default"),
+    "bent": Setting("linear gaps, income by sex, people of squared gaps", "bent", "adult"),
     "bent credit": Setting(
-        "Fair, credit by sex, fair-quadratic people", Fair, "bent", "credit_default"
+        "linear gaps, credit by sex, people of squared gaps", "bent", "credit_default"
     ),
 }
 

@@ -10,28 +10,17 @@ from _people_settings import Array
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
     BinarySpace,
     ConfusionSpace,
-    DiagonalLinear,
-    DiagonalLinearFractional,
-    DiagonalMonotone,
     DiagonalSpace,
+    Elicitation,
     ElicitationResult,
-    Fair,
-    FairQuadratic,
-    Linear,
-    LinearFractional,
-    Polynomial,
-    Procedure,
-    Quadratic,
     RateSpace,
-    Space,
     shared_metric,
 )
 from karat.elicit._charts import Chart, chart_of
-from karat.elicit.procedure._snapshot import typical_margin
+from karat.elicit._snapshot import typical_margin
+from karat.elicit.spaces import Space
 
 __all__ = ["FAMILIES", "Group", "ask_group"]
 
@@ -70,31 +59,32 @@ def _space(kind: str) -> Space:
     return space.from_density(law.proba, n_points=501)
 
 
-FAMILIES: dict[type[Procedure], str] = {
-    BinaryLinear: "binary",
-    Fair: "groups",
-    DiagonalLinear: "diagonal",
-    BinaryLinearFractional: "binary",
-    DiagonalMonotone: "diagonal",
-    FairQuadratic: "groups",
-    Quadratic: "rates",
-    DiagonalLinearFractional: "diagonal",
-    Linear: "confusion",
-    Polynomial: "rates",
-    LinearFractional: "confusion",
-}
+# Each family with the space that it is asked about.
+FAMILIES = (
+    ("linear", "binary"),
+    ("linear", "groups"),
+    ("linear", "diagonal"),
+    ("ratio", "binary"),
+    ("monotone", "diagonal"),
+    ("quadratic", "groups"),
+    ("quadratic", "rates"),
+    ("ratio", "diagonal"),
+    ("linear", "confusion"),
+    ("polynomial", "rates"),
+    ("ratio", "confusion"),
+)
 
 
-def ask_group(kind: type[Procedure], seed: int) -> Group:
+def ask_group(family: str, name: str, seed: int) -> Group:
     """Draw a law and people of it, ask them, and see whether the law is found again."""
-    rng, space = np.random.default_rng([seed, 11]), _space(FAMILIES[kind])
-    first = kind(space)
-    chart = chart_of(first._family(flipped=False))
+    rng, space = np.random.default_rng([seed, 11]), _space(name)
+    first = Elicitation(space, family)
+    chart = chart_of(first._problem.family())
     center = 0.7 * chart.center_scale * rng.normal(size=chart.dim)
     spread = chart.spread_scale * np.exp(rng.uniform(*np.log(SPREADS), size=len(chart.parts)))
     n = int(rng.integers(PEOPLE[0], PEOPLE[1] + 1))
     everyone = center + spread[chart.of] * rng.normal(size=(n, chart.dim))
-    results = [_asked(kind, space, chart, z, rng) for z in everyone]
+    results = [_asked(family, space, chart, z, rng) for z in everyone]
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "chains have not mixed")  # R-hat is looked at
@@ -105,25 +95,26 @@ def ask_group(kind: type[Procedure], seed: int) -> Group:
         limits.lower <= t <= limits.upper for limits, t in zip(shared.spreads, truth, strict=True)
     ]
     weights = chart.family.weights(chart.parameters(center[None]))[0]
-    inside = [w.lower <= t <= w.upper for w, t in zip(shared.intervals, weights, strict=True)]
+    inside = [w.lower <= t <= w.upper for w, t in zip(shared.weights, weights, strict=True)]
     covered = np.array(held, dtype=float)
     return Group(covered, float(np.mean(inside)), shared.r_hat, shared.effective_draws, seconds)
 
 
 def _asked(
-    kind: type[Procedure], space: Space, chart: Chart, z: Array, rng: np.random.Generator
+    family: str, space: Space, chart: Chart, z: Array, rng: np.random.Generator
 ) -> ElicitationResult:
     """Ask one person, who slips and is unsure near indifference."""
     endless: dict[str, Any] = {"agreement": 0.9999, "precision": 1.0001, "checks": False}
-    procedure = kind(space, max_queries=ASKED, rng=int(rng.integers(2**31)), **endless)
-    family, parameters = chart.family, chart.parameters(z[None])
-    scale = NOISE * typical_margin(procedure, family)
-    while (query := procedure.ask()) is not None:
-        sides = procedure.question_space.coordinates(np.stack([query.first, query.second]))
-        first, second = family.values(parameters, sides)[0]
+    seed = int(rng.integers(2**31))
+    elicitation = Elicitation(space, family, max_queries=ASKED, rng=seed, **endless)
+    prior, parameters = chart.family, chart.parameters(z[None])
+    scale = NOISE * typical_margin(elicitation, prior)
+    while (query := elicitation.ask()) is not None:
+        sides = elicitation.question_space.coordinates(np.stack([query.first, query.second]))
+        first, second = prior.values(parameters, sides)[0]
         sure = 1.0 / (1.0 + np.exp(-np.clip((first - second) / scale, -50, 50)))
         named = rng.random() < SLIPS + (1.0 - 2.0 * SLIPS) * sure
-        procedure.tell("first" if named else "second")
+        elicitation.tell("first" if named else "second")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # contradictions are what these people are for
-        return procedure.result
+        return elicitation.result

@@ -1,4 +1,4 @@
-"""The state of a procedure as bytes: how many there are, and how long going on from them takes."""
+"""The state of an elicitation as bytes: how many, and how long going on from them takes."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,48 +7,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    DiagonalLinearFractional,
-    DiagonalMonotone,
-    DiagonalSpace,
-    Fair,
-    FairQuadratic,
-    Linear,
-    LinearFractional,
-    Polynomial,
-    Procedure,
-    Quadratic,
-    RateSpace,
-    Space,
-)
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Elicitation, RateSpace
+from karat.elicit.spaces import Space
 
 __all__ = ["States", "states"]
 
 ROWS = 4000
 ENDLESS = {"agreement": 0.9999, "precision": 1.0001, "max_queries": 200}
 BEFORE, STEPS, QUICK_STEPS = 10, 20, 4  # answers before the clock starts, and steps on it
-# Procedure, space, classes, groups, options, most bytes of a snapshot if there is a limit.
-CASES: tuple[tuple[type[Procedure], type[Space], int, int, dict[str, Any], int | None], ...] = (
-    (BinaryLinear, BinarySpace, 2, 1, {}, 200_000),
-    (BinaryLinearFractional, BinarySpace, 2, 1, {}, 200_000),
-    (Fair, RateSpace, 2, 2, {}, 200_000),
-    (FairQuadratic, RateSpace, 2, 2, {}, 200_000),
-    (Fair, RateSpace, 3, 2, {}, 400_000),
-    (FairQuadratic, RateSpace, 3, 2, {}, 400_000),
-    (DiagonalLinear, DiagonalSpace, 5, 1, {}, None),
-    (DiagonalLinearFractional, DiagonalSpace, 5, 1, {}, None),
-    (DiagonalMonotone, DiagonalSpace, 5, 1, {}, None),
-    (Linear, ConfusionSpace, 5, 1, {}, None),
-    (LinearFractional, ConfusionSpace, 5, 1, {}, None),
-    (Quadratic, RateSpace, 5, 1, {}, None),
-    (Polynomial, RateSpace, 3, 1, {"order": 3}, None),  # beyond, there are too many weights
-    (Fair, RateSpace, 5, 5, {}, None),
-    (FairQuadratic, RateSpace, 5, 5, {}, None),
+# Family, space, classes, groups, options, most bytes of a snapshot if there is a limit.
+CASES: tuple[tuple[str, type[Space], int, int, dict[str, Any], int | None], ...] = (
+    ("linear", BinarySpace, 2, 1, {}, 200_000),
+    ("ratio", BinarySpace, 2, 1, {}, 200_000),
+    ("linear", RateSpace, 2, 2, {}, 200_000),
+    ("quadratic", RateSpace, 2, 2, {}, 200_000),
+    ("linear", RateSpace, 3, 2, {}, 400_000),
+    ("quadratic", RateSpace, 3, 2, {}, 400_000),
+    ("linear", DiagonalSpace, 5, 1, {}, None),
+    ("ratio", DiagonalSpace, 5, 1, {}, None),
+    ("monotone", DiagonalSpace, 5, 1, {}, None),
+    ("linear", ConfusionSpace, 5, 1, {}, None),
+    ("ratio", ConfusionSpace, 5, 1, {}, None),
+    ("quadratic", RateSpace, 5, 1, {}, None),
+    ("polynomial", RateSpace, 3, 1, {"order": 3}, None),  # beyond, there are too many weights
+    ("linear", RateSpace, 5, 5, {}, None),
+    ("quadratic", RateSpace, 5, 5, {}, None),
 )
 
 
@@ -70,10 +53,10 @@ class States(NamedTuple):
 
 def states(quick: bool) -> Iterator[States]:
     """Measure every family."""
-    for kind, space, k, m, options, most in CASES[:6] if quick else CASES:
+    for family, space, k, m, options, most in CASES[:6] if quick else CASES:
         built = _space(space, k, m)
-        name = f"{kind.__name__}, k={k}" + (f", m={m}" if m > 1 else "")
-        yield _measured(name, kind(built, rng=0, **ENDLESS, **options), most, quick)
+        name = f"{family} on {space.__name__}, k={k}" + (f", m={m}" if m > 1 else "")
+        yield _measured(name, Elicitation(built, family, rng=0, **ENDLESS, **options), most, quick)
 
 
 def _space(kind: type[Space], k: int, m: int) -> Any:
@@ -97,29 +80,28 @@ def _clocked(function: Callable[[], Any]) -> tuple[Any, float]:
     return made, 1000 * (time.process_time() - start)
 
 
-def _measured(name: str, procedure: Procedure, most: int | None, quick: bool) -> States:
+def _measured(name: str, elicitation: Elicitation, most: int | None, quick: bool) -> States:
     """Answer by a metric of the family, and go on from a snapshot at each step."""
-    kind = type(procedure)
-    _, first = _clocked(procedure.ask)
-    answer_of = _Oracle(procedure)
+    _, first = _clocked(elicitation.ask)
+    answer_of = _Oracle(elicitation)
     for _ in range(BEFORE):
-        procedure.tell(answer_of(procedure))
+        elicitation.tell(answer_of(elicitation))
     restores, steps = [], []
     for _ in range(QUICK_STEPS if quick else STEPS):
-        saved, answer = procedure.snapshot(), answer_of(procedure)
-        procedure, restored = _clocked(partial(kind.restore, procedure.space, saved))
-        _, told = _clocked(partial(procedure.tell, answer))  # which finds the next question
+        saved, answer = elicitation.snapshot(), answer_of(elicitation)
+        elicitation, restored = _clocked(partial(Elicitation.restore, elicitation.space, saved))
+        _, told = _clocked(partial(elicitation.tell, answer))  # which finds the next question
         restores.append(restored)
         steps.append(restored + told)
-    saved = procedure.snapshot()
-    assert procedure._search is not None
+    saved = elicitation.snapshot()
+    assert elicitation._search is not None
     return States(
         name=name,
-        answers=len(procedure.answers),
-        parameters=procedure._search.posterior.family.size,
+        answers=len(elicitation.answers),
+        parameters=elicitation._search.posterior.family.size,
         bytes=len(saved),
         most_bytes=most,
-        small=kind is BinaryLinear,
+        small=isinstance(elicitation.space, BinarySpace) and elicitation.family == "linear",
         first=first,
         restore=float(np.median(restores)),
         restore_p90=float(np.quantile(restores, 0.9)),
@@ -131,14 +113,14 @@ def _measured(name: str, procedure: Procedure, most: int | None, quick: bool) ->
 class _Oracle:
     """Has a random metric of the family in mind, and slips on one question in twenty."""
 
-    def __init__(self, procedure: Procedure) -> None:
-        assert procedure._search is not None
-        self.family = procedure._search.posterior.family
-        self.metric = procedure._search.posterior.parameters[:1]
+    def __init__(self, elicitation: Elicitation) -> None:
+        assert elicitation._search is not None
+        self.family = elicitation._search.posterior.family
+        self.metric = elicitation._search.posterior.parameters[:1]
         self.rng = np.random.default_rng(0)
 
-    def __call__(self, procedure: Procedure) -> str:
-        query = procedure.ask()
+    def __call__(self, elicitation: Elicitation) -> str:
+        query = elicitation.ask()
         assert query is not None
         sides = self.family.space.coordinates(np.stack([query.first, query.second]))
         first, second = self.family.values(self.metric, sides)[0]

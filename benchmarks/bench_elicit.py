@@ -22,17 +22,8 @@ from scipy.special import betainc
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from karat.datasets import LogisticLaw
-from karat.elicit import (
-    BinaryLinear,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    DiagonalSpace,
-    Linear,
-    MetricOracle,
-    Procedure,
-    Space,
-)
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Elicitation, MetricOracle
+from karat.elicit.spaces import Space
 
 METRICS, PROCESSES = 200, 2  # random metrics for each line
 REPEATS = (1, 3, 5, 9)  # of each question, for the majority votes of the thesis
@@ -77,12 +68,12 @@ def told_apart(space: Space, index: int) -> bool:
     return all(low < angle < high for angle, (low, high) in zip(angles, reach, strict=True))
 
 
-def answered(procedure: Procedure, oracle: Callable[[Any], str]) -> Array:
+def answered(procedure: Elicitation, oracle: Callable[[Any], str]) -> Array:
     """Return the weights after all answers, without the limits that a result also works out."""
     while (query := procedure.ask()) is not None:
         procedure.tell(oracle(query))
-    found = search.estimate if (search := procedure._search) else procedure._estimate()
-    return np.asarray(procedure._family(procedure._flipped).weights(found[None])[0])
+    draws = procedure._posterior_draws()
+    return np.asarray(draws.family.weights(draws.estimate[None])[0])
 
 
 def in_parallel(function: Callable[[int], Any], jobs: Iterable[int]) -> Array:
@@ -96,24 +87,24 @@ def angle(a: Array, b: Array) -> float:
     return float(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0)))
 
 
-# Procedure, space, classes, options, and what is reached: questions, and an error if one is named.
-SEARCHES: tuple[tuple[type[Procedure], str, int, dict[str, Any], int, float], ...] = (
-    (BinaryLinear, "binary", 2, {"tol": 0.02, "orientation": "ask"}, 8, 0.01),
-    (DiagonalLinear, "diagonal", 3, {}, 12, np.inf),
-    (DiagonalLinear, "diagonal", 4, {}, 18, np.inf),
-    (Linear, "confusion", 3, {}, 40, 0.006),
-    (Linear, "confusion", 4, {}, 88, 0.007),
+# Space, classes, options, and what is reached: questions, and an error if one is named.
+SEARCHES: tuple[tuple[str, int, dict[str, Any], int, float], ...] = (
+    ("binary", 2, {"tol": 0.02, "orientation": "ask"}, 8, 0.01),
+    ("diagonal", 3, {}, 12, np.inf),
+    ("diagonal", 4, {}, 18, np.inf),
+    ("confusion", 3, {}, 40, 0.006),
+    ("confusion", 4, {}, 88, 0.007),
 )
 ERRORS = {"binary": "angle", "diagonal": "error of a weight", "confusion": "l2 error"}
 
 
 def searched(search: int, index: int) -> list[float]:
     """Return questions and error of bisection, then of the thesis."""
-    procedure, kind, k, options, *_ = SEARCHES[search]
+    kind, k, options, *_ = SEARCHES[search]
     space, row = space_of(kind, k), []
     weights = random_weights(space.dim, index)
     for strategy in ("bisection", "published"):
-        proc = procedure(space, strategy=strategy, **options)
+        proc = Elicitation(space, strategy=strategy, **options)
         found = answered(proc, MetricOracle(space.linear_metric(weights)))
         errors = {
             "binary": angle(found, weights),
@@ -126,7 +117,7 @@ def searched(search: int, index: int) -> list[float]:
 
 def bisections(metrics: int) -> Iterator[Line]:
     """Compare the questions and errors of bisection with those of the thesis."""
-    for search, (procedure, kind, k, _options, most, limit) in enumerate(SEARCHES):
+    for search, (kind, k, _options, most, limit) in enumerate(SEARCHES):
         space = space_of(kind, k)
         jobs = islice((i for i in count() if told_apart(space, i)), metrics)
         rows = in_parallel(partial(searched, search), jobs)
@@ -139,7 +130,7 @@ def bisections(metrics: int) -> Iterator[Line]:
             figures.append(Figure(what, error, limit))
         else:
             rest = f"{what} {error:.4f}, median {median[1]:.4f}; {rest}"
-        name = f"{procedure.__name__} of {space.dim} weights, noise-free"
+        name = f"linear, {kind} space of {space.dim} weights, noise-free"
         yield Line(name, tuple(figures), rest, asked / questions)
 
 
@@ -148,7 +139,7 @@ def angles_along(k: int, flip: float, n: int, index: int) -> list[float]:
     space = space_of("confusion", k)
     truth = random_weights(space.dim, index)
     oracle = MetricOracle(space.linear_metric(truth), flip=flip, rng=index)
-    proc = Linear(space, pairs="sphere", agreement=1.0, max_queries=n, rng=index)
+    proc = Elicitation(space, pairs="sphere", agreement=1.0, max_queries=n, rng=index)
     along = []
     while (query := proc.ask()) is not None:
         proc.tell(oracle(query))
@@ -160,7 +151,6 @@ def angles_along(k: int, flip: float, n: int, index: int) -> list[float]:
 def voted(k: int, tol: float, repeats: int, index: int) -> tuple[int, float]:
     """Return the questions of the thesis' search with majority votes, and its angle."""
     space = space_of("binary" if k == 2 else "confusion", k)
-    procedure: type[Procedure] = BinaryLinear if k == 2 else Linear
     truth = random_weights(space.dim, index)
     oracle = MetricOracle(space.linear_metric(truth), flip=0.1, rng=index)
 
@@ -168,7 +158,7 @@ def voted(k: int, tol: float, repeats: int, index: int) -> tuple[int, float]:
         first = sum(oracle(query) == "first" for _ in range(repeats))
         return "first" if 2 * first > repeats else "second"
 
-    found = answered(procedure(space, strategy="published", tol=tol), majority)
+    found = answered(Elicitation(space, strategy="published", tol=tol), majority)
     return oracle.n_answers, angle(found, truth)
 
 
@@ -207,12 +197,12 @@ def on_the_sphere(metrics: int) -> Iterator[Line]:
         yield Line(f"active q={q}, noise-free, {n} answers", (figure,), rest)
 
 
-def agreed(procedure: type[Procedure], kind: str, k: int, flip: float, n: int, index: int) -> float:
+def agreed(kind: str, k: int, flip: float, n: int, index: int) -> float:
     """Return the agreement with the truth on fresh random pairs after n answers."""
     space = space_of(kind, k)
     truth = random_weights(space.dim, index)
     oracle = MetricOracle(space.linear_metric(truth), flip=flip, rng=index)
-    found = answered(procedure(space, agreement=1.0, max_queries=n, rng=index), oracle)
+    found = answered(Elicitation(space, agreement=1.0, max_queries=n, rng=index), oracle)
     points = space.coordinates(space.sample(2 * PAIRS, rng=10**6 + index))
     apart = points[:PAIRS] - points[PAIRS:]
     wanted, told = apart @ truth, apart @ found
@@ -221,14 +211,12 @@ def agreed(procedure: type[Procedure], kind: str, k: int, flip: float, n: int, i
 
 def with_people(metrics: int) -> Iterator[Line]:
     """Count the agreement after as many answers as a person gives."""
-    cases: list[tuple[Any, str, int, float, int, float]] = [
-        (Linear, "confusion", 3, 0.1, 20, 0.95), (Linear, "softmax", 3, 0.1, 20, 0.92)
-    ]  # fmt: skip
+    cases = [("confusion", 3, 0.1, 20, 0.95), ("softmax", 3, 0.1, 20, 0.92)]
     for flip, least in ((0.0, 0.95), (0.1, 0.95), (0.2, 0.90)):
-        cases.append((BinaryLinear, "binary", 2, flip, 25, least))
-        cases.append((Linear, "confusion", 3, flip, 25, least))
-    for procedure, kind, k, flip, n, least in cases:
-        rows = in_parallel(partial(agreed, procedure, kind, k, flip, n), range(metrics))
+        cases.append(("binary", 2, flip, 25, least))
+        cases.append(("confusion", 3, flip, 25, least))
+    for kind, k, flip, n, least in cases:
+        rows = in_parallel(partial(agreed, kind, k, flip, n), range(metrics))
         law = "softmax law of three features" if kind == "softmax" else f"law {SLOPES[k]}"
         figure = Figure("median agreement", float(np.median(rows)), least, at_least=True)
         rest = f"{np.quantile(rows, 0.1):.3f} at the lowest tenth"
@@ -243,7 +231,7 @@ def clock(_metrics: int) -> Iterator[Line]:
         taken: list[list[float]] = []
         for _ in range(RUNS):
             oracle, times = MetricOracle(metric, flip=0.1, rng=0), []
-            proc = Linear(space, pairs=pairs, agreement=1.0, max_queries=QUESTIONS + 1, rng=0)
+            proc = Elicitation(space, pairs=pairs, agreement=1.0, max_queries=QUESTIONS + 1, rng=0)
             while (query := proc.ask()) is not None:
                 times.append(best_of(1, partial(proc.tell, oracle(query))))
             taken.append(times[:-1])  # nothing is asked after the last

@@ -221,10 +221,10 @@ def _of_state(state: States) -> Line:
 
 def shared(people: int, quick: bool) -> Iterator[Line]:
     """Measure the law of groups of people: 40 for two classes, 20 with groups, else fewer."""
-    for kind in list(FAMILIES)[: 2 if quick else None]:
-        wanted = {"BinaryLinear": 40, "Fair": 20}.get(kind.__name__, 4)
-        found = [ask_group(kind, seed) for seed in range(min(people, wanted))]
-        yield _of_groups(kind.__name__, found)
+    for family, space in FAMILIES[: 2 if quick else None]:
+        wanted = {("linear", "binary"): 40, ("linear", "groups"): 20}.get((family, space), 4)
+        found = [ask_group(family, space, seed) for seed in range(min(people, wanted))]
+        yield _of_groups(f"{family} metrics, {space} space", found)
 
 
 def _of_groups(name: str, found: list[Group]) -> Line:
@@ -255,7 +255,7 @@ def monotone(people: int, quick: bool) -> Iterator[Line]:
             f"questions {row.questions:.0f}, certified {row.certified:.2f}, agreement of the "
             f"tangent {row.tangent:.3f}"
         )
-        name = f"DiagonalMonotone, {row.space}, {row.people}, {row.n_people} people"
+        name = f"monotone, {row.space}, {row.people}, {row.n_people} people"
         yield Line(name, (figure,), rest)
 
 

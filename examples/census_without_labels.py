@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from karat.bounds import performance_bounds
 from karat.datasets import load_shared
-from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
+from karat.elicit import BinarySpace, Elicitation, MetricOracle
 from karat.exceptions import MissingDatasetError
 from karat.metrics import cost_matrix
 from karat.optimize import PlugInClassifier
@@ -40,7 +40,7 @@ model = LogisticRegression(max_iter=500).fit(X[train], y[train])
 score = model.predict_proba(X[checked])[:, 1]
 space = BinarySpace.from_scores(y[checked], score, pos_label=">50K").smoothed()
 clerk = MetricOracle(cost_matrix([[0, 1], [2, 0]]), flip=0.05, rng=1)
-elicited = BinaryLinear(space, worst_rate=0.9, rng=0).run(clerk)
+elicited = Elicitation(space, worst_rate=0.9, rng=0).run(clerk)
 worth = elicited.metric
 print(f"What should we measure?\n  {elicited.summary()}")
 

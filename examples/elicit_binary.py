@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
+from karat.elicit import BinarySpace, Elicitation, MetricOracle
 from karat.metrics import accuracy, cost_matrix
 
 # Four measurements of a biopsy; a model that scores each with folds it did not see.
@@ -29,14 +29,14 @@ space = BinarySpace.from_scores(y, score, pos_label="malignant").smoothed()
 # The doctor: a miss is as bad as 8 false alarms, one answer in ten is a slip. Replace it by
 # TerminalOracle(space.classes) to be asked yourself.
 doctor = MetricOracle(cost_matrix([[0, 1], [8, 0]]), flip=0.1, rng=1)
-procedure = BinaryLinear(space, agreement=0.99, rng=0)
+elicitation = Elicitation(space, agreement=0.99, rng=0)
 
 # Stop half-way and go on later: the transcript is all that is needed.
 for _ in range(3):
-    procedure.tell(doctor(procedure.ask()))
-saved = procedure.transcript.to_json()
-procedure = BinaryLinear.resume(space, saved)
-result = procedure.run(doctor)
+    elicitation.tell(doctor(elicitation.ask()))
+saved = elicitation.transcript.to_json()
+elicitation = Elicitation.resume(space, saved)
+result = elicitation.run(doctor)
 
 print(result.summary())
 print(result.metric.describe(["benign", "malignant"]))

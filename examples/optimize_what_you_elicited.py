@@ -12,7 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from karat.bounds import difference_bounds, performance_bounds
-from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
+from karat.elicit import BinarySpace, Elicitation, MetricOracle
 from karat.metrics import cost_matrix
 from karat.optimize import CostSensitiveClassifier, PlugInClassifier
 from karat.weak import DawidSkene
@@ -37,7 +37,7 @@ space = BinarySpace.from_scores(y[checked], score, pos_label="fraud").smoothed()
 auditor = MetricOracle(cost_matrix([[0, 1], [2, 0]]), flip=0.1, rng=1)
 # With one fraud in eight, filters that are best for such costs miss more than half of it, which is
 # more than a question shows by default.
-elicited = BinaryLinear(space, worst_rate=0.9, rng=0).run(auditor)
+elicited = Elicitation(space, worst_rate=0.9, rng=0).run(auditor)
 print("What should we measure?")
 print(f"  {elicited.summary()}")
 

@@ -10,7 +10,7 @@ Run:  python examples/what_is_fairness_worth.py
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from karat.elicit import Fair, MetricOracle, RateSpace
+from karat.elicit import Elicitation, MetricOracle, RateSpace
 from karat.metrics import FairMetric
 from karat.optimize import FrankWolfeClassifier
 
@@ -32,10 +32,10 @@ proba = model.predict_proba(features)
 space = RateSpace.from_proba(label[rest], proba[rest], groups=group[rest])
 committee = MetricOracle(FairMetric([0.95, 0.32], [[0.7, 0.7]], 0.5), flip=0.1, rng=1)
 
-procedure = Fair(space, rng=0)
-result = procedure.run(committee)
+elicitation = Elicitation(space, rng=0)
+result = elicitation.run(committee)
 print(result.summary())
-print(procedure.frontier().summary())
+print(elicitation.frontier().summary())
 
 # Use it: score one threshold for all, and decide so that the metric is as great as it can be. The
 # basis lets decisions differ between the groups.

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.elicit import MetricOracle, Query, Space
+from karat.elicit import MetricOracle, Query
+from karat.elicit.spaces import Space
 from karat.metrics.base import MetricBase
 
 __all__ = ["Deployed"]

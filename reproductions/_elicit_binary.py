@@ -14,7 +14,7 @@ from _elicit_printed import LINEAR, RATIOS, Ratio
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
-from karat.elicit import BinaryLinear, BinaryLinearFractional, BinarySpace
+from karat.elicit import BinarySpace, Elicitation
 from karat.metrics import LinearFractionalMetric, LinearMetric
 
 __all__ = [
@@ -39,7 +39,7 @@ def run_linear() -> list[Promise]:
         line = [vector(truth), vector(printed)]
         for strategy in ("bisection", "published"):
             found = ask_all(
-                BinaryLinear(space, strategy=strategy, tol=0.02, orientation="ask"), metric
+                Elicitation(space, strategy=strategy, tol=0.02, orientation="ask"), metric
             )
             line[2:2] = [vector(found.weights, 3), str(found.n_queries)]
         apart.append(largest(found.weights, printed))
@@ -83,7 +83,7 @@ def _show_ratios(name: str, space: BinarySpace, printed: list[Ratio]) -> Promise
             order = order_agreement(ratio_metric(ratio), truth, inner)
             line += [_text(ratio), number(ratio.alpha), number(ratio.sigma, 3), number(order, 3)]
         for tol in (_COARSE, _FINE):
-            found = ask_all(BinaryLinearFractional(space, strategy="bisection", tol=tol), truth)
+            found = ask_all(Elicitation(space, "ratio", strategy="bisection", tol=tol), truth)
             orders.append(order_agreement(found.metric, truth, inner))
             line.append(f"{orders[-1]:.3f} ({found.n_queries})")
         rows.append(line)
@@ -99,10 +99,10 @@ def _show_ratios(name: str, space: BinarySpace, printed: list[Ratio]) -> Promise
 def elicit_as_printed(space: BinarySpace, true: Ratio) -> Ratio:
     """Elicit as Algorithms 3.1 to 3.3 do, and solve for q by Proposition 3.4."""
     truth = ratio_metric(true)
-    slope = ask_all(BinaryLinear(space, strategy="published", tol=_COARSE), truth).weights
+    slope = ask_all(Elicitation(space, strategy="published", tol=_COARSE), truth).weights
     p = true.p
     if p != (1.0, 0.0):
-        found = ask_all(BinaryLinearFractional(space, strategy="published", tol=_COARSE), truth)
+        found = ask_all(Elicitation(space, "ratio", strategy="published", tol=_COARSE), truth)
         p = (float(found.weights[0]), float(found.weights[1]))
     elicited = with_known_numerator(space, slope, p)
     upper = upper_boundary(space)

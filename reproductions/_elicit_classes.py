@@ -7,7 +7,7 @@ from _elicit_common import Array, ask_all, diagonal_metric, largest
 from _elicit_data import Half, class_set, model_half
 from _show import Promise, number, say, show_table
 
-from karat.elicit import DiagonalLinear, DiagonalSpace
+from karat.elicit import DiagonalSpace, Elicitation
 
 __all__ = ["run_classes"]
 
@@ -93,7 +93,12 @@ def _errors(space: DiagonalSpace, strategy: str, drawn: Array) -> list[tuple[flo
     """Return for each metric the largest error, and whether no other metric answers alike."""
     errors = []
     for weights in drawn:
-        procedure = DiagonalLinear(space, strategy=strategy)
+        procedure = Elicitation(space, strategy=strategy)
         found = ask_all(procedure, diagonal_metric(weights))
-        errors.append((largest(found.weights, weights), procedure._unidentified() is None))
+        errors.append(
+            (
+                largest(found.weights, weights),
+                procedure._problem.unidentified(procedure._standing) is None,
+            )
+        )
     return errors

@@ -2,13 +2,18 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-from karat.elicit import DiagonalSpace, MetricOracle, Procedure, Query, Space
+from karat.elicit import DiagonalSpace, Elicitation, MetricOracle, Query
+from karat.elicit._problem import Problem
+from karat.elicit.families import Family
+from karat.elicit.posterior import Brackets
+from karat.elicit.search import Steps
+from karat.elicit.spaces import Space
 from karat.exceptions import KaratWarning
 from karat.metrics import LinearMetric
 from karat.metrics.base import MetricBase
@@ -22,6 +27,7 @@ __all__ = [
     "inner_confusions",
     "largest",
     "order_agreement",
+    "search_all",
     "vector",
 ]
 
@@ -29,26 +35,40 @@ Array = NDArray[np.float64]
 _INNER = 2000  # confusions on which two orders are compared
 
 
-class Found:
-    """What a procedure found: its weights, its metric, and the number of questions."""
+class Found(NamedTuple):
+    """What was found: weights, the metric, and the number of questions."""
 
-    def __init__(self, procedure: Procedure) -> None:
-        family = procedure._family(procedure._flipped)
-        # `result` also draws the metrics that are still possible, which takes longer than asking.
-        estimate = procedure._estimate()
-        self.weights: Array = np.asarray(family.weights(estimate[None])[0])
-        self.metric: MetricBase = family.metric(estimate)
-        self.n_queries = len(procedure.answers)
+    weights: Array
+    metric: MetricBase
+    n_queries: int
 
 
-def ask_all(procedure: Procedure, oracle: MetricBase | Callable[[Query], str]) -> Found:
+def _found(family: Family, estimate: Array, n_queries: int) -> Found:
+    weights = np.asarray(family.weights(estimate[None])[0])
+    return Found(weights, family.metric(estimate), n_queries)
+
+
+def ask_all(elicitation: Elicitation, oracle: MetricBase | Callable[[Query], str]) -> Found:
     """Answer every question, by a metric or by a person, and return what is found."""
     answer = MetricOracle(oracle) if isinstance(oracle, MetricBase) else oracle
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", KaratWarning)
-        while (query := procedure.ask()) is not None:
-            procedure.tell(answer(query))
-        return Found(procedure)
+        while (query := elicitation.ask()) is not None:
+            elicitation.tell(answer(query))
+    # `result` also draws the metrics that are still possible, which takes longer than asking.
+    draws = elicitation._posterior_draws()
+    return _found(draws.family, draws.estimate, len(elicitation.answers))
+
+
+def search_all(problem: Problem, steps: Steps, brackets: Brackets, truth: MetricBase) -> Found:
+    """Answer every question of a search of one's own by a metric, and return what is found."""
+    oracle = MetricOracle(truth)
+    try:
+        query = next(steps)
+        while True:
+            query = steps.send(oracle(query))
+    except StopIteration:
+        return _found(problem.family(), problem.estimate(brackets), oracle.n_answers)
 
 
 def inner_confusions(space: Space) -> Array:

@@ -12,7 +12,7 @@ from _elicit_printed import MULTIPLES, RATIOS, RATIOS_OF_CLASSES
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
-from karat.elicit import BinaryLinearFractional, BinarySpace
+from karat.elicit import BinarySpace, Elicitation
 from karat.metrics.base import MetricBase
 
 __all__ = ["Curve", "binary_curves", "curves_of_classes", "run_curves"]
@@ -65,7 +65,7 @@ def binary_curves(name: str) -> Iterator[Curve]:
     upper = upper_boundary(space)
     for true, *printed in RATIOS:
         truth = ratio_metric(true)
-        procedure = BinaryLinearFractional(space, strategy="bisection", tol=_FINE)
+        procedure = Elicitation(space, "ratio", strategy="bisection", tol=_FINE)
         found: dict[str, MetricBase] = {
             "thesis": ratio_metric(printed[int(name == "magic")]),
             "published": ratio_metric(elicit_as_printed(space, true)),

@@ -7,7 +7,7 @@ from _elicit_data import binary_set, model_half
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
-from karat.elicit import BinaryLinear, BinarySpace
+from karat.elicit import BinarySpace, Elicitation
 from karat.metrics import f_beta
 
 __all__ = ["run_f_beta"]
@@ -28,7 +28,7 @@ def run_f_beta(*, data: bool, quick: bool) -> list[Promise]:
             truth = f_beta(beta)
             line = [name, f"{beta:g}"]
             for tol in _TOLERANCES:
-                procedure = BinaryLinear(space, strategy="published", tol=tol)
+                procedure = Elicitation(space, strategy="published", tol=tol)
                 found = ask_all(procedure, truth)
                 guess = _beta(space, float(np.arctan2(found.weights[1], found.weights[0])))
                 order = order_agreement(f_beta(guess), truth, inner)

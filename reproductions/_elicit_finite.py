@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from karat.datasets import LogisticLaw
 from karat.decisions.population import Population
-from karat.elicit import BinaryLinear, BinarySpace
+from karat.elicit import BinarySpace, Elicitation
 from karat.metrics import LinearMetric
 
 __all__ = ["run_finite"]
@@ -159,7 +159,7 @@ def _modelled(n: int, seed: int) -> BinarySpace:
 def _error(space: BinarySpace, strategy: str, seed: int, *, deployed: bool = False) -> float:
     metric, weights = _truth(seed)
     oracle = Deployed(metric, space, _LAW.proba(_CELLS)) if deployed else metric
-    found = ask_all(BinaryLinear(space, strategy=strategy, tol=_FINE), oracle)
+    found = ask_all(Elicitation(space, strategy=strategy, tol=_FINE), oracle)
     return largest(found.weights, weights)
 
 

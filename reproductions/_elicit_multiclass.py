@@ -18,16 +18,8 @@ from _elicit_printed import DIAGONAL, RATIOS_OF_CLASSES, SPHERE
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
-from karat.elicit import (
-    ConfusionSpace,
-    DiagonalLinear,
-    DiagonalLinearFractional,
-    DiagonalSpace,
-    Linear,
-    LinearFractional,
-    Procedure,
-    Space,
-)
+from karat.elicit import ConfusionSpace, DiagonalSpace, Elicitation
+from karat.elicit.spaces import Space
 from karat.metrics import LinearFractionalMetric
 from karat.metrics.base import MetricBase
 
@@ -59,9 +51,9 @@ def run_diagonal() -> list[Promise]:
     for truth, printed, early in DIAGONAL:
         k, scaled = len(truth), np.array(truth) / sum(truth)
         metric = diagonal_metric(truth)
-        here = ask_all(DiagonalLinear(stated[k], strategy="published"), metric)
-        there = ask_all(DiagonalLinear(curved[k], strategy="published"), metric)
-        fewer = ask_all(DiagonalLinear(curved[k], strategy="bisection"), metric)
+        here = ask_all(Elicitation(stated[k], strategy="published"), metric)
+        there = ask_all(Elicitation(curved[k], strategy="published"), metric)
+        fewer = ask_all(Elicitation(curved[k], strategy="bisection"), metric)
         reached = _told_apart(stated[k], scaled)
         apart["printed"] += [largest(here.weights, printed)] * (early and reached)
         apart["true"] += [largest(here.weights, scaled)] * reached
@@ -111,8 +103,8 @@ def run_sphere(*, quick: bool) -> list[Promise]:
         space = _confusion_space(3 if len(truth) == 6 else 4)
         scaled = np.array(truth) / np.linalg.norm(truth)
         metric = space.linear_metric(scaled)
-        ours = ask_all(Linear(space, strategy="published"), metric)
-        fewer = ask_all(Linear(space, strategy="bisection"), metric)
+        ours = ask_all(Elicitation(space, strategy="published"), metric)
+        fewer = ask_all(Elicitation(space, strategy="bisection"), metric)
         from_printed.append(largest(ours.weights, printed))
         from_truth.append(largest(fewer.weights, scaled))
         counts.append(abs(ours.n_queries - _QUERIES[space.n_classes][1]))
@@ -175,13 +167,13 @@ def elicited_ratio_of_classes(
 ) -> RatioOfClasses:
     """Elicit the metric of a line of Tables B.4 to B.6."""
     table, a, b, constant = line
-    procedure: type[Procedure] = LinearFractional
     space: Space = _confusion_space(3)
     if table != "B.6":
-        procedure, space = DiagonalLinearFractional, _diagonal_space(len(a))
+        space = _diagonal_space(len(a))
     gains = [space.weights(np.array(side, dtype=float)) for side in (a, b)]
     truth = LinearFractionalMetric(gains[0], gains[1], constant)
-    found = ask_all(procedure(space, strategy=strategy, tol=_RATIO_TOL[strategy]), truth)
+    elicitation = Elicitation(space, "ratio", strategy=strategy, tol=_RATIO_TOL[strategy])
+    found = ask_all(elicitation, truth)
     return RatioOfClasses(truth, found.metric, space, found.n_queries)
 
 

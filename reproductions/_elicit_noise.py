@@ -13,15 +13,7 @@ from _growth import exponent
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
-from karat.elicit import (
-    BinaryLinear,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    Linear,
-    MetricOracle,
-    Query,
-)
+from karat.elicit import BinarySpace, ConfusionSpace, Elicitation, MetricOracle, Query
 from karat.elicit.search import direction
 from karat.metrics import LinearMetric
 from karat.metrics.base import MetricBase
@@ -108,7 +100,7 @@ def _cases(*, quick: bool) -> list[_Case]:
     def of_angle(strategy: str, level: float, seed: int) -> list[float]:
         turn = _turn(seed)
         oracle = MetricOracle(_linear(turn), noise=level, rng=seed)
-        found = ask_all(BinaryLinear(binary, strategy=strategy, tol=_FINE), oracle)
+        found = ask_all(Elicitation(binary, strategy=strategy, tol=_FINE), oracle)
         return [_apart(found, turn), _loss(binary, found, turn)]
 
     first = _Case("3.2", "ε + √ε_Ω", of_angle, ("m", "loss"))
@@ -122,7 +114,7 @@ def _cases_of_classes() -> list[_Case]:
     def of_classes(strategy: str, level: float, seed: int) -> list[float]:
         weights = np.random.default_rng(seed).dirichlet(np.full(3, 5.0))
         oracle = MetricOracle(diagonal_metric(weights), noise=level, rng=seed)
-        found = ask_all(DiagonalLinear(diagonal, strategy=strategy, tol=_FINE), oracle)
+        found = ask_all(Elicitation(diagonal, strategy=strategy, tol=_FINE), oracle)
         return [largest(found.weights, weights)]
 
     def of_errors(strategy: str, level: float, seed: int) -> list[float]:
@@ -130,7 +122,7 @@ def _cases_of_classes() -> list[_Case]:
         weights /= np.linalg.norm(weights)
         noise = level * ball.radius
         oracle = MetricOracle(ball.linear_metric(weights), noise=noise, rng=seed)
-        found = ask_all(Linear(ball, strategy=strategy, tol=_FINE), oracle)
+        found = ask_all(Elicitation(ball, strategy=strategy, tol=_FINE), oracle)
         return [float(np.linalg.norm(found.weights - weights))]
 
     return [
@@ -170,7 +162,7 @@ def _inside_the_bound(*, quick: bool) -> list[Promise]:
             k0, k1 = _density_limits(turn, level)
             bounds.append(np.sqrt(2) * (_FINE + 2 / k0 * np.sqrt(k1 * level)))
             for name, kept in errors.items():
-                procedure = BinaryLinear(space, strategy=name, tol=_FINE)
+                procedure = Elicitation(space, strategy=name, tol=_FINE)
                 kept.append(_apart(ask_all(procedure, Liar(_linear(turn), level)), turn))
         cells = [f"{level:g}", number(float(np.mean(bounds)), 4)]
         for name, kept in errors.items():
@@ -251,7 +243,7 @@ def _radius_error(space: ConfusionSpace, strategy: str, noise: float, seed: int)
     metric = space.linear_metric(weights)
     # MetricOracle calls a tie what differs by rounding; at such radii everything does.
     oracle = MetricOracle(metric, noise=noise, rng=seed) if noise else Liar(metric, 0.0)
-    return largest(ask_all(Linear(space, strategy=strategy), oracle).weights, weights)
+    return largest(ask_all(Elicitation(space, strategy=strategy), oracle).weights, weights)
 
 
 def _shares(values: tuple[float, ...] | list[float]) -> str:

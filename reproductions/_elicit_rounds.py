@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from _elicit_common import Array, Found, ask_all, largest
+from _elicit_common import Array, Found, ask_all, largest, search_all
 from _elicit_data import binary_set, model_half
 from _elicit_printed import SUBJECTS
 from _elicit_smoothing import fit_boundary
@@ -18,7 +18,8 @@ from _least_questions import bits_of_a_sphere, bits_of_an_arc
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
-from karat.elicit import BinaryLinear, BinarySpace, ConfusionSpace, Linear, MetricOracle, Query
+from karat.elicit import BinarySpace, ConfusionSpace, Elicitation, MetricOracle, Query
+from karat.elicit._problems_binary import LinearBinary
 from karat.elicit.posterior import Brackets
 from karat.elicit.search import Steps, unimodal
 from karat.exceptions import KaratWarning
@@ -32,26 +33,24 @@ _TOLERANCES = (0.1, 0.05, 0.02, 0.005)
 _MOST = 24  # answers of the active strategy
 
 
-class _Rounds(BinaryLinear):
-    """Algorithm 3.1 with four questions a round, with at most three, or with at most two."""
+def _searched(space: BinarySpace, a_round: int, tol: float, truth: LinearMetric) -> Found:
+    """Run Algorithm 3.1 with four questions a round, with at most three, or with at most two.
 
-    a_round = 4
+    A round of none is a question about the two ends of a chord.
+    """
+    if not a_round:
+        return ask_all(Elicitation(space, strategy="bisection", tol=tol), truth)
+    problem = LinearBinary(space=space, strategy="published", tol=tol)
+    brackets = problem.first_brackets()
 
-    def _published(self) -> Steps:
-        def query(s: float, t: float) -> Query:
-            return Query(self.space.at_angle(s), self.space.at_angle(t))
+    def query(s: float, t: float) -> Query:
+        return Query(space.at_angle(s), space.at_angle(t))
 
-        if self.a_round == 3:
-            return _three_a_round(self._brackets, self.tol, query)
-        return unimodal(self._brackets, 0, self.tol, query, n_questions=self.a_round)
-
-
-class _Three(_Rounds):
-    a_round = 3
-
-
-class _Two(_Rounds):
-    a_round = 2
+    if a_round == 3:
+        steps = _three_a_round(brackets, tol, query)
+    else:
+        steps = unimodal(brackets, 0, tol, query, n_questions=a_round)
+    return search_all(problem, steps, brackets, truth)
 
 
 def _three_a_round(brackets: Brackets, tol: float, query: Callable[[float, float], Query]) -> Steps:
@@ -67,12 +66,7 @@ def _three_a_round(brackets: Brackets, tol: float, query: Callable[[float, float
             brackets.cut_high(0, e)
 
 
-_SEARCHES: dict[str, tuple[type[BinaryLinear], str]] = {
-    "four a round": (_Rounds, "published"),
-    "three": (_Three, "published"),
-    "two": (_Two, "published"),
-    "chords": (BinaryLinear, "bisection"),
-}
+_SEARCHES = {"four a round": 4, "three": 3, "two": 2, "chords": 0}
 
 
 def run_rounds(*, data: bool) -> list[Promise]:
@@ -84,8 +78,8 @@ def run_rounds(*, data: bool) -> list[Promise]:
         truth = LinearMetric([[weight, 0.0], [0.0, 1.0 - weight]])
         line = [f"S{subject}", number(weight, 3)]
         found: dict[str, Found] = {}
-        for title, (kind, strategy) in _SEARCHES.items():
-            found[title] = ask_all(kind(space, strategy=strategy, tol=_TOL), truth)
+        for title, a_round in _SEARCHES.items():
+            found[title] = _searched(space, a_round, _TOL, truth)
             line += [number(_share(found[title]), 3), str(found[title].n_queries)]
         apart.append(largest(found["four a round"].weights, found["three"].weights))
         asked.append(found["three"].n_queries / found["four a round"].n_queries)
@@ -136,8 +130,8 @@ def run_least(*, quick: bool) -> list[Promise]:
     for tol in _TOLERANCES:
         least = bits_of_an_arc(high - low, tol / 2)
         asked = []
-        for kind, strategy in _SEARCHES.values():
-            counts = [_asked(kind, strategy, space, turn, tol) for turn in turns]
+        for a_round in _SEARCHES.values():
+            counts = [_searched(space, a_round, tol, _metric(turn)).n_queries for turn in turns]
             asked.append(float(np.mean(counts)))
         over.append(asked[-1] - ceil(least))
         settled = float(np.median([_settled(path, tol / 2) for path in paths] or [np.inf]))
@@ -157,19 +151,13 @@ def run_least(*, quick: bool) -> list[Promise]:
     ]
 
 
-def _asked(
-    kind: type[BinaryLinear], strategy: str, space: BinarySpace, turn: float, tol: float
-) -> int:
-    return ask_all(kind(space, strategy=strategy, tol=tol), _metric(turn)).n_queries
-
-
 def _metric(turn: float) -> LinearMetric:
     return LinearMetric([[np.sin(turn), 0.0], [0.0, np.cos(turn)]])
 
 
 def _active_path(space: BinarySpace, turn: float, seed: int) -> list[float]:
     """Return the error of the active strategy's angle after each answer."""
-    procedure = BinaryLinear(space, agreement=1.0, max_queries=_MOST, rng=seed)
+    procedure = Elicitation(space, agreement=1.0, max_queries=_MOST, rng=seed)
     oracle = MetricOracle(_metric(turn))
     path: list[float] = []
     with warnings.catch_warnings():
@@ -216,13 +204,13 @@ def _angle_off(space: ConfusionSpace, strategy: str, seed: int) -> tuple[float, 
     metric = space.linear_metric(weights)
     if strategy == "active":  # as many questions as the bisection asks, about the same ball
         most = (space.dim - 1) * ceil(np.log2(np.pi / 2 / 0.01))
-        procedure = Linear(space, agreement=1.0, max_queries=most, pairs="sphere", rng=seed)
+        procedure = Elicitation(space, agreement=1.0, max_queries=most, pairs="sphere", rng=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KaratWarning)
             result = procedure.run(MetricOracle(metric))
         found, asked = -space.coordinates(np.asarray(_gains(result.metric))), result.n_queries
     else:
-        answers = ask_all(Linear(space, strategy=strategy), metric)
+        answers = ask_all(Elicitation(space, strategy=strategy), metric)
         found, asked = answers.weights, answers.n_queries
     cosine = float(found @ weights / np.linalg.norm(found))
     return float(np.arccos(min(1.0, cosine))), asked

@@ -13,7 +13,7 @@ from _elicit_printed import FAILURES
 from _show import Promise, number, say, show_table
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from karat.elicit import BinaryLinear, BinarySpace
+from karat.elicit import BinarySpace, Elicitation
 from karat.metrics import LinearMetric
 
 __all__ = ["run_failures"]
@@ -39,7 +39,7 @@ def _asked(strategy: str) -> Callable[[BinarySpace, float, float], float]:
 
     def search(space: BinarySpace, turn: float, tol: float) -> float:
         metric = LinearMetric([[np.sin(turn), 0.0], [0.0, np.cos(turn)]])
-        procedure = BinaryLinear(space, strategy=strategy, tol=tol, orientation="ask")
+        procedure = Elicitation(space, strategy=strategy, tol=tol, orientation="ask")
         along, across = ask_all(procedure, metric).weights
         return float(np.arctan2(across, along) % (2 * np.pi))
 

@@ -9,7 +9,7 @@ from _elicit_noise import growth_promises
 from _growth import exponent
 from _show import Promise, number, say, show_table
 
-from karat.elicit import Fair, MetricOracle, RateSpace
+from karat.elicit import Elicitation, MetricOracle, RateSpace
 
 __all__ = ["run_fair_noise"]
 
@@ -23,7 +23,7 @@ def run_fair_noise(*, quick: bool) -> list[Promise]:
     space = ideal_space(2, 2)
     runs, levels = (5, _LEVELS[1::2]) if quick else (20, _LEVELS)
     rows, grown = [], []
-    for strategy in ("bisection",) if quick else ("published", "bisection"):
+    for strategy in ("bisection",) if quick else ("corrected", "bisection"):
         errors = []
         for level in levels:
             noise = level * space.common_radius
@@ -48,7 +48,7 @@ def run_fair_noise(*, quick: bool) -> list[Promise]:
 def _errors(space: RateSpace, strategy: str, noise: float, seed: int) -> list[float]:
     """Return the errors of a, B and λ of one metric."""
     truth = draw_fair(np.random.default_rng(seed), 2, 2)
-    procedure = Fair(space, strategy=strategy, tol=_FINE)
+    procedure = Elicitation(space, strategy=strategy, tol=_FINE)
     metric: Any = ask_all(procedure, MetricOracle(truth, noise=noise, rng=seed)).metric
     found = metric.normalized()
     return [

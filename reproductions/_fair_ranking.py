@@ -10,7 +10,7 @@ from _pools import Pool, train_pool
 from _ranking_agreement import Agreement, Array, show_rankings, values
 from _show import Promise, say
 
-from karat.elicit import Fair
+from karat.elicit import Elicitation
 from karat.metrics import FairMetric
 
 __all__ = ["run_ranking"]
@@ -59,7 +59,7 @@ def _rank(pool: Pool, n: int) -> Agreement:
         def elicit(
             cost: Array | None, violation: Array | None, truth: FairMetric = truth
         ) -> FairMetric:
-            procedure = Fair(
+            procedure = Elicitation(
                 pool.space, strategy="bisection", tol=_TOL, cost=cost, violation=violation
             )
             found: Any = ask_all(procedure, truth).metric

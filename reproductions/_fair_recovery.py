@@ -9,7 +9,7 @@ from _drawn_metrics import Array, draw_fair, ideal_space
 from _elicit_common import ask_all
 from _show import Promise, number, say, show_table
 
-from karat.elicit import Fair, RateSpace
+from karat.elicit import Elicitation, RateSpace
 from karat.metrics import FairMetric
 
 __all__ = ["run_recovery", "thesis_count"]
@@ -61,7 +61,7 @@ def _as_printed(*, quick: bool) -> list[Promise]:
     n = 1 if quick else 10
     rows, shares = [], []
     for k, m in _PRINTED[:1] if quick else _PRINTED:
-        found, asked = _errors(k, m, n, strategy="published")
+        found, asked = _errors(k, m, n, strategy="corrected")
         shares.append(asked / thesis_count(k, m))
         rows.append(
             [str(k), str(m), str(n), *_cells(found), f"{asked:.0f}", str(thesis_count(k, m))]
@@ -84,7 +84,7 @@ def _errors(k: int, m: int, n: int, *, strategy: str) -> tuple[Array, float]:
 
 
 def _error(space: RateSpace, truth: FairMetric, strategy: str) -> tuple[list[float], int]:
-    result = ask_all(Fair(space, strategy=strategy, tol=_TOL), truth)
+    result = ask_all(Elicitation(space, strategy=strategy, tol=_TOL), truth)
     metric: Any = result.metric
     found = metric.normalized()
     return [

@@ -37,6 +37,7 @@ class Pool:
     tables: Array
     families: tuple[str, ...]
     space: RateSpace
+    ungrouped: RateSpace
 
     @property
     def k(self) -> int:
@@ -52,7 +53,7 @@ class Pool:
         """Return the pool without a family of classifiers."""
         kept = np.array([name != family for name in self.families])
         families = tuple(name for name in self.families if name != family)
-        return Pool(self.name, self.tables[kept], families, self.space)
+        return Pool(self.name, self.tables[kept], families, self.space, self.ungrouped)
 
 
 def train_pool(name: str, *, quick: bool = False) -> Pool:
@@ -69,8 +70,10 @@ def train_pool(name: str, *, quick: bool = False) -> Pool:
         warnings.simplefilter("ignore", ConvergenceWarning)
         tables = np.stack([_table(_predicted(recipe, train, test), test) for recipe in tried])
         model = LogisticRegression(C=0.1, max_iter=300).fit(train.x, train.y)
-    space = RateSpace.from_proba(test.y, model.predict_proba(test.x), groups=test.groups)
-    pool = Pool(name, tables, tuple(recipe.family for recipe in tried), space)
+    proba = model.predict_proba(test.x)
+    space = RateSpace.from_proba(test.y, proba, groups=test.groups)
+    families = tuple(recipe.family for recipe in tried)
+    pool = Pool(name, tables, families, space, RateSpace.from_proba(test.y, proba))
     counts = ", ".join(f"{n} {family}" for family, n in Counter(pool.families).items())
     say(
         f"{name}: {pool.k} classes, {pool.m} groups; {len(tried)} classifiers ({counts}), trained "

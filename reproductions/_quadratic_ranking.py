@@ -1,18 +1,17 @@
 """Hiranandani 2021, Figures 6.7 and 6.8: real classifiers ranked by quadratic metrics."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from _drawn_metrics import draw_fair_quadratic, draw_quadratic
-from _elicit_common import ask_all
+from _elicit_common import ask_all, search_all
 from _pools import FAIR, Pool, train_pool
 from _ranking_agreement import Agreement, show_rankings, values
 from _show import Promise, say
 
-from karat.elicit import FairQuadratic, Polynomial, Quadratic, Space
-from karat.elicit.families import Monomials
-from karat.metrics import FairQuadraticMetric, QuadraticMetric
+from karat.elicit import Elicitation
+from karat.elicit._problems_general import QuadraticRates
+from karat.metrics import FairQuadraticMetric, MetricBase, QuadraticMetric
 
 __all__ = ["run_quadratic_ranking"]
 
@@ -31,13 +30,11 @@ _PLAIN = ("linear part", "accuracy")
 _PLAIN_FAIR = ("linear, no fairness", "accuracy, equalised odds")
 
 
-class _Wide(Quadratic):
-    """Elicits a quadratic metric of any number of weights, which only an oracle will bear."""
+class _Wide(QuadraticRates):
+    """A quadratic metric of any number of weights, which only an oracle will bear."""
 
-    def _checked_space(self, space: Any) -> Space:
-        checked = super(Polynomial, self)._checked_space(space)
-        self._monomials = Monomials(checked.dim, self.order, diagonal=self.diagonal)
-        return checked
+    def __post_init__(self) -> None:
+        """Take what is refused for people."""
 
 
 def run_quadratic_ranking(*, quick: bool) -> list[Promise]:
@@ -71,10 +68,8 @@ def _rank(pool: Pool, n: int) -> Agreement:
     nothing = np.zeros((q, q))
     for _ in range(n):
         truth = draw_quadratic(rng, pool.k)
-        kind = _Wide if pool.name == _WIDE else Quadratic
-        procedure = kind(pool.space, strategy="bisection", tol=_TOL)
         metrics = (
-            ask_all(procedure, truth).metric,
+            _found(pool, truth),
             QuadraticMetric(truth.linear, nothing),
             QuadraticMetric(np.full(q, -(q**-0.5)), nothing),
         )
@@ -83,12 +78,22 @@ def _rank(pool: Pool, n: int) -> Agreement:
     return all_
 
 
+def _found(pool: Pool, truth: QuadraticMetric) -> MetricBase:
+    """Return the metric that an oracle's answers lead to."""
+    if pool.name != _WIDE:
+        elicitation = Elicitation(pool.ungrouped, "quadratic", strategy="bisection", tol=_TOL)
+        return ask_all(elicitation, truth).metric
+    problem = _Wide(space=pool.ungrouped, strategy="bisection", tol=_TOL)
+    brackets = problem.first_brackets()
+    return search_all(problem, problem.bisection(brackets), brackets, truth).metric
+
+
 def _rank_fair(pool: Pool, n: int) -> Agreement:
     """Return how well each metric ranks a pool as n oracles with fair quadratic metrics do."""
     rng, all_, q = np.random.default_rng(1), Agreement(), pool.k**2 - pool.k
     for _ in range(n):
         truth = draw_fair_quadratic(rng, pool.k, pool.m)
-        procedure = FairQuadratic(pool.space, strategy="bisection", tol=_TOL)
+        procedure = Elicitation(pool.space, "quadratic", strategy="bisection", tol=_TOL)
         same = np.tile(np.eye(q), (len(truth.violation), 1, 1))
         metrics = (
             ask_all(procedure, truth).metric,

@@ -17,7 +17,7 @@ from _elicit_common import ask_all
 from _quadratic_optimum import regret, regret_bound
 from _show import Promise, number, say, show_table
 
-from karat.elicit import FairQuadratic, Polynomial, Quadratic
+from karat.elicit import Elicitation
 from karat.metrics import FairQuadraticMetric, QuadraticMetric
 
 __all__ = ["run_cubic", "run_fair_quadratic", "run_quadratic"]
@@ -84,7 +84,7 @@ def _as_printed(*, quick: bool) -> None:
     """Print the errors of Algorithm 6.1 on the first metrics."""
     rows, n = [], 2 if quick else 10
     for k in _SIZES[:1] if quick else _SIZES[:2]:
-        found = _quadratic_errors(k, n, strategy="published")
+        found = _quadratic_errors(k, n, strategy="corrected")
         cells = [str(k), str(k * k - k), str(n), *_cells(found.errors)]
         rows.append([*cells, f"{np.median(found.regrets[:, 0]):.1e}", f"{found.asked:.0f}"])
     columns = ["k", "q", "metrics", "‖a−â‖ mean", "median", "‖B−B̂‖ mean", "median"]
@@ -100,7 +100,7 @@ def _quadratic_errors(k: int, n: int, *, strategy: str = "bisection") -> _Elicit
     errors, plain, regrets, asked = [], [], [], []
     for _ in range(n):
         truth = draw_quadratic(rng, k)
-        result = ask_all(Quadratic(space, strategy=strategy, tol=_TOL), truth)
+        result = ask_all(Elicitation(space, "quadratic", strategy=strategy, tol=_TOL), truth)
         metric: Any = result.metric
         found = metric.normalized()
         errors.append(_apart(_parts(found), _parts(truth)))
@@ -150,7 +150,7 @@ def _fair_errors(k: int, m: int, n: int) -> tuple[Array, float]:
     errors, asked = [], []
     for _ in range(n):
         truth = draw_fair_quadratic(rng, k, m)
-        result = ask_all(FairQuadratic(space, strategy="bisection", tol=_TOL), truth)
+        result = ask_all(Elicitation(space, "quadratic", strategy="bisection", tol=_TOL), truth)
         found: Any = result.metric
         errors.append(_fair_error(found.normalized(), truth))
         asked.append(result.n_queries)
@@ -172,7 +172,9 @@ def run_cubic(*, quick: bool) -> list[Promise]:
     errors, asked = [], []
     for _ in range(n):
         truth = draw_cubic(rng, 2)
-        result = ask_all(Polynomial(space, strategy="bisection", tol=_CUBIC_TOL), truth)
+        result = ask_all(
+            Elicitation(space, "polynomial", strategy="bisection", tol=_CUBIC_TOL), truth
+        )
         metric: Any = result.metric
         found = [np.asarray(part) for part in metric.coefficients]
         size = np.sqrt(sum(float((part**2).sum()) for part in found))

@@ -1,6 +1,6 @@
 """Figures 6.5 and 6.6 of Hiranandani 2021: quadratic metrics whose slopes are nowhere near 0.
 
-The published search (Algorithm 6.1) is run for many metrics at once, without the machinery of a
+The corrected search (Algorithm 6.1) is run for many metrics at once, without the machinery of a
 procedure; on the metrics of Figure 6.3 it finds what `karat.elicit.Quadratic` finds.
 """
 
@@ -12,7 +12,7 @@ from _drawn_metrics import Array, draw_quadratic, ideal_space
 from _elicit_common import ask_all
 from _show import Promise, number, say, show_table
 
-from karat.elicit import Quadratic
+from karat.elicit import Elicitation
 from karat.elicit.search import curvature_of_ratios, direction, null_vectors, off_slope
 from karat.metrics import QuadraticMetric
 
@@ -197,7 +197,7 @@ def _as_karat(*, quick: bool) -> float:
         ours = _by_ratios(_slopes(metrics, k, space.radius), k, space.radius)
         for n in range(2):
             truth = QuadraticMetric(metrics.linear[n], metrics.bend[n])
-            procedure = Quadratic(space, strategy="published", tol=_TOL)
+            procedure = Elicitation(space, "quadratic", strategy="corrected", tol=_TOL)
             found: Any = ask_all(procedure, truth).metric
             unit = found.normalized()
             worst = max(worst, float(np.abs(unit.linear - ours.linear[n]).max()))

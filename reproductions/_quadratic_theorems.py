@@ -14,7 +14,8 @@ from _least_questions import bits_of_a_sphere
 from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
-from karat.elicit import MetricOracle, Quadratic, RateSpace
+from karat.elicit import Elicitation, MetricOracle, RateSpace
+from karat.elicit._problems_general import QuadraticRates
 from karat.exceptions import KaratWarning
 from karat.metrics import QuadraticMetric
 
@@ -32,7 +33,7 @@ def run_quadratic_noise(*, quick: bool) -> list[Promise]:
     space = ideal_space(2)
     runs, levels = (5, _LEVELS[1::2]) if quick else (20, _LEVELS)
     rows, grown = [], []
-    for strategy in ("bisection",) if quick else ("published", "bisection"):
+    for strategy in ("bisection",) if quick else ("corrected", "bisection"):
         errors = []
         for level in levels:
             each = [_noisy(space, strategy, 0.1 * space.radius * level, s) for s in range(runs)]
@@ -45,7 +46,7 @@ def run_quadratic_noise(*, quick: bool) -> list[Promise]:
     say(
         "Answers that are wrong, by chance, where two values differ by less than ε_Ω (in units of "
         "the radius ϱ of the ball around each place). Theorem 6.1 bounds errors by √(ϱ + ε_Ω/ϱ): "
-        "the published search compares neighbours in a ball that bends with the metric, and the "
+        "the corrected search compares neighbours in a ball that bends with the metric, and the "
         "bend is an error of its own, on which that of ε_Ω sits. Opposite points have neither: the "
         "bend cancels, and errors are proportional to ε_Ω.\n"
     )
@@ -57,7 +58,7 @@ def run_quadratic_noise(*, quick: bool) -> list[Promise]:
 
 def _noisy(space: RateSpace, strategy: str, noise: float, seed: int) -> list[float]:
     truth = draw_quadratic(np.random.default_rng(seed), 2)
-    procedure = Quadratic(space, strategy=strategy, tol=_FINE)
+    procedure = Elicitation(space, "quadratic", strategy=strategy, tol=_FINE)
     return _apart(ask_all(procedure, MetricOracle(truth, noise=noise, rng=seed)).metric, truth)
 
 
@@ -99,23 +100,23 @@ def run_quadratic_least(*, quick: bool) -> list[Promise]:
 def _searches(*, quick: bool) -> list[tuple[int, str, int]]:
     if quick:
         return [(2, "bisection", 10)]
-    tried = [(k, s, 10 if k > 2 else 20) for k in (2, 3) for s in ("published", "bisection")]
+    tried = [(k, s, 10 if k > 2 else 20) for k in (2, 3) for s in ("corrected", "bisection")]
     return [*tried, (4, "bisection", 10), (2, "active", 10)]
 
 
 def _asked(space: RateSpace, k: int, strategy: str, seed: int) -> tuple[float, int]:
     """Return the angle between a random metric and what is found of it, and the questions."""
-    truth, tol = draw_quadratic(np.random.default_rng(seed), k), Quadratic.default_tol
+    truth, tol = draw_quadratic(np.random.default_rng(seed), k), QuadraticRates.default_tol
     metric: Any
     if strategy == "active":
         most = (k * k - k + 2) * (1 + (k * k - k - 1) * ceil(log2(pi / tol)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KaratWarning)
-            procedure = Quadratic(space, agreement=1.0, max_queries=most, rng=seed)
+            procedure = Elicitation(space, "quadratic", agreement=1.0, max_queries=most, rng=seed)
             result = procedure.run(MetricOracle(truth))
         metric, asked = result.metric, result.n_queries
     else:
-        found = ask_all(Quadratic(space, strategy=strategy, tol=tol), truth)
+        found = ask_all(Elicitation(space, "quadratic", strategy=strategy, tol=tol), truth)
         metric, asked = found.metric, found.n_queries
     chord = float(np.linalg.norm(_apart(metric, truth)))
     return 2.0 * float(np.arcsin(min(1.0, chord / 2))), asked
@@ -157,5 +158,5 @@ def _sampled(n: int, seed: int, tol: float) -> list[float]:
     space = RateSpace.from_proba(y, _LAW.proba(x))
     truth = draw_quadratic(np.random.default_rng(seed), 2)
     oracle = Deployed(truth, space, np.asarray(_CELLS))
-    found = ask_all(Quadratic(space, strategy="bisection", tol=tol), oracle)
+    found = ask_all(Elicitation(space, "quadratic", strategy="bisection", tol=tol), oracle)
     return [*_apart(found.metric, truth), oracle.apart]

@@ -38,7 +38,7 @@ def _run(*, quick: bool) -> list[Promise]:
     if quick:
         say(
             "--quick draws fewer metrics, trains 25 classifiers each on two datasets, and leaves "
-            "out the published search of Theorem 5.1.\n"
+            "out the corrected search of Theorem 5.1.\n"
         )
     promises = run_recovery(quick=quick) + run_fair_noise(quick=quick)
     return promises + (run_ranking(quick=quick) if _data_here() else [])

@@ -39,7 +39,7 @@ def _run(*, quick: bool) -> list[Promise]:
     if quick:
         say(
             "--quick draws fewer metrics, trains 25 classifiers each on two datasets, and leaves "
-            "out the published search of Theorem 6.1 and the active strategy.\n"
+            "out the corrected search of Theorem 6.1 and the active strategy.\n"
         )
     promises = run_quadratic(quick=quick) + run_fair_quadratic(quick=quick)
     promises += run_cubic(quick=quick) + run_regular(quick=quick)

@@ -65,7 +65,7 @@ def elicitation() -> object:
     """Ask a simulated person."""
     space = karat.elicit.BinarySpace.from_scores(Y, SCORE)
     person = karat.elicit.MetricOracle(karat.metrics.LinearMetric([[1, -1], [-4, 2]]))
-    return karat.elicit.BinaryLinear(space, rng=0).run(person)
+    return karat.elicit.Elicitation(space, rng=0).run(person)
 
 
 def evaluation() -> object:

@@ -15,7 +15,7 @@ import pytest
 from karat.audit import Audit, best_of_many, gate
 from karat.bounds import performance_bounds
 from karat.cli._elicit import SHOWN_CASES
-from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
+from karat.elicit import BinarySpace, Elicitation, MetricOracle
 from karat.evaluation import evaluate
 from karat.metrics import cost_matrix, load_metric
 from karat.optimize import FrankWolfeClassifier
@@ -63,7 +63,7 @@ def told(pair, swapped):
 def asked(frame, positive):
     """Return a procedure whose simulated person finds a miss three times as bad."""
     space = BinarySpace.from_scores(frame["y"], frame["p"], pos_label=positive).smoothed()
-    procedure = BinaryLinear(space, out_of=SHOWN_CASES, rng=0, max_queries=12)
+    procedure = Elicitation(space, out_of=SHOWN_CASES, rng=0, max_queries=12)
     procedure.run(MetricOracle(cost_matrix([[0, 1], [3, 0]])))
     return procedure
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import binom
 
 from karat.cli.demo import DOCTORS_COST, WORTH, ask_about_gaps, ask_doctor, train_models
-from karat.elicit import Procedure
+from karat.elicit import Elicitation
 from karat.elicit.asking import Effort
 
 SEEDS = range(20)
@@ -20,7 +20,7 @@ def test_intervals_hold_their_truth_at_their_rate(monkeypatch, capsys):
     of 100 if it is .7. Less is computed for each question than the demo does.
     """
     effort = Effort(particles=500, rival_particles=50, candidates=150, pool=80, panel=100)
-    monkeypatch.setattr(Procedure, "effort", effort)
+    monkeypatch.setattr(Elicitation, "effort", effort)
     models, held = train_models(), {"cost": 0, "worth": 0}
     for seed in SEEDS:
         with warnings.catch_warnings():

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from karat.datasets import LogisticLaw
-from karat.elicit import Procedure, load_transcript
+from karat.elicit import Elicitation, load_transcript
 from karat.exceptions import MetricError
 from karat.metrics import load_metric
 
@@ -131,7 +131,7 @@ def test_ctrl_c_while_the_next_question_is_thought_of(scores, tmp_path, run, mon
         self._forget()  # as if in the middle of it
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Procedure, method, interrupted)
+    monkeypatch.setattr(Elicitation, method, interrupted)
     result = run(scores, ["t" if method == "tell" else "u"], *options)
     assert result.code == 130
     wanted = ("first", "second", "tie") if method == "tell" else ("first",)
@@ -142,13 +142,13 @@ def test_ctrl_c_while_the_next_question_is_thought_of(scores, tmp_path, run, mon
 def test_what_is_saved_is_what_the_procedure_would_save(scores, tmp_path, run, monkeypatch):
     answers = tmp_path / "answers.json"
     seen = []
-    tell = Procedure.tell
+    tell = Elicitation.tell
 
     def told(self, answer, **kept):
         tell(self, answer, **kept)
         seen.append(self.transcript)
 
-    monkeypatch.setattr(Procedure, "tell", told)
+    monkeypatch.setattr(Elicitation, "tell", told)
     run(scores, "1u2tq", "--score", "score", "--transcript", str(answers), "--agreement", "1")
     assert load_transcript(answers) == seen[-1]
 
@@ -294,7 +294,9 @@ def test_json_is_all_that_is_printed(scores, run):
     assert data["warnings"]  # always "first" leads to the end of what can be told apart
 
 
-@pytest.mark.parametrize("family", ["linear", "diagonal", "monotone"])
+@pytest.mark.parametrize(
+    "family", [("linear",), ("linear", "--space", "diagonal"), ("monotone",)], ids="-".join
+)
 def test_several_classes(tmp_path, family, run):
     law = LogisticLaw([-4, 1, 5])
     x, y = law.sample(300, rng=1)
@@ -303,7 +305,7 @@ def test_several_classes(tmp_path, family, run):
     pl.DataFrame({"y": np.array(["cat", "dog", "fox"])[y], **columns}).write_csv(path)
     given = [part for name in columns for part in ("--prob", name)]
     # A target that few answers never reach: the questions differ from run to run.
-    result = run(path, "1212q", *given, "--family", family, "--agreement", "1")
+    result = run(path, "1212q", *given, "--family", *family, "--agreement", "1")
     assert result.code == 0, result.err
     assert "4 answers so far" in result.out
     assert "fox" in result.out
@@ -319,6 +321,8 @@ def test_several_classes(tmp_path, family, run):
         (("--score", "scor"), 3, "did you mean 'score'"),
         (("--score", "score", "--family", "best"), 2, "--family is 'best'"),
         (("--score", "score", "--strategy", "guess"), 2, "strategy is 'guess'"),
+        (("--score", "score", "--family", "monotone"), 2, "'linear' or 'ratio' on a BinarySpace"),
+        (("--score", "score", "--space", "rates"), 2, "--space is 'rates'"),
     ],
 )
 def test_wrong_options_are_explained(scores, options, code, message, run):
@@ -351,7 +355,7 @@ def loans(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("family", ["fair", "fair-quadratic"])
+@pytest.mark.parametrize("family", ["linear", "quadratic"])
 def test_groups_are_shown_and_the_trade_off_is_said(loans, tmp_path, family, run):
     page = tmp_path / "page.html"
     options = ("--score", "p", "--group", "sex", "--family", family, "--agreement", "1")
@@ -377,7 +381,7 @@ def test_the_positive_class_comes_second_whatever_its_name(loans, tmp_path, run)
 
 
 @pytest.mark.parametrize(
-    "family", [(), ("--family", "quadratic"), ("--family", "fair", "--group", "sex")]
+    "family", [(), ("--family", "quadratic"), ("--space", "groups", "--group", "sex")]
 )
 def test_the_positive_class_holds_for_probabilities_too(loans, tmp_path, family, run):
     """It comes second, as for a score of the positive class."""
@@ -403,9 +407,11 @@ def test_a_positive_class_is_one_of_two(tmp_path, run):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--score", "p", "--family", "fair"), 2, "--group"),
-        (("--score", "p", "--group", "sex"), 2, "fair or fair-quadratic"),
-        (("--score", "p", "--family", "fair", "--group", "sexx"), 3, "did you mean 'sex'"),
+        (("--score", "p", "--space", "groups"), 2, "--group"),
+        (("--score", "p", "--group", "sex", "--space", "rate"), 2, "--space groups"),
+        (("--score", "p", "--group", "sex", "--family", "ratio"), 2, "'linear' or 'quadratic'"),
+        (("--score", "p", "--space", "rates"), 2, "--space is 'rates'"),
+        (("--score", "p", "--group", "sexx"), 3, "did you mean 'sex'"),
         (("--family", "quadratic"), 2, "--score"),
         (("--score", "p", "--family", "quadratic", "--pos-label", "paid"), 2, "paid"),
     ],
@@ -444,5 +450,5 @@ def test_a_transcript_of_another_family_is_refused_in_terms_of_the_command(score
     run(scores, "1q", *options)
     other = run(scores, "q", *options, "--family", "ratio")
     assert other.code == 2
-    assert "given to BinaryLinear" in " ".join(other.err.split())
+    assert "answers are about linear metrics on a binary space" in " ".join(other.err.split())
     assert "--family" in other.err

@@ -79,7 +79,7 @@ def fitted(frame):
 def elicited(frame):
     space = elicit.BinarySpace.from_scores(frame["y"], frame["chance"])
     person = elicit.MetricOracle(karat.metrics.cost_matrix([[0, 1], [4, 0]]))
-    return elicit.BinaryLinear(space, max_queries=3, worst_rate=1.0, rng=0).run(person)
+    return elicit.Elicitation(space, max_queries=3, worst_rate=1.0, rng=0).run(person)
 
 
 def audited(frame):

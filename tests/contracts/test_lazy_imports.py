@@ -130,7 +130,7 @@ results = [
     bounds.performance_bounds(votes[:, 0], votes, model, metric="accuracy", rng=0),
     calibration.canonical_calibration_error(y, chance, rng=0),
     consensus.ErrorEstimator(draws=20, rng=0).fit(votes).result_,
-    elicit.BinaryLinear(space, max_queries=4, rng=0).run(person),
+    elicit.Elicitation(space, max_queries=4, rng=0).run(person),
     optimize.FrankWolfeClassifier(n_iter=3).fit_from_proba(proba, y).history_,
     ranking.weighted_auc(y, score), weak.vote_diagnostics(votes),
 ]

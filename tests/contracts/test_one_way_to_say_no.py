@@ -177,6 +177,7 @@ HALF = {"share": 0.5}
 UNIT = [0.2, 0.9, 0.6, 0.4, 0.7]
 SPACE = elicit.BinarySpace.from_scores(TRUTH, CHANCE)
 CONFUSIONS = elicit.ConfusionSpace.from_proba(TRUTH, PROBA)
+ERRORS = elicit.RateSpace.from_proba(TRUTH, PROBA)
 RATES = elicit.RateSpace.from_proba(TRUTH, PROBA, groups=GROUPS)
 QUERY = elicit.Query(*SPACE.sample(2, rng=0))
 PERSON = elicit.MetricOracle(metrics.cost_matrix([[0, 1], [4, 0]]))
@@ -190,14 +191,16 @@ def estimated() -> consensus.ErrorEstimator:
 
 @cache
 def elicited() -> elicit.ElicitationResult:
-    return elicit.BinaryLinear(SPACE, max_queries=4, rng=0).run(PERSON)
+    return elicit.Elicitation(SPACE, max_queries=4, rng=0).run(PERSON)
 
 
-def asked(**options: Any) -> elicit.BinaryLinear:
-    return elicit.BinaryLinear(SPACE, **({"max_queries": 2, "rng": 0} | options))
+def asked(**options: Any) -> elicit.Elicitation:
+    if "order" in options:
+        return elicit.Elicitation(ERRORS, "polynomial", **options)
+    return elicit.Elicitation(SPACE, **({"max_queries": 2, "rng": 0} | options))
 
 
-def answered() -> elicit.BinaryLinear:
+def answered() -> elicit.Elicitation:
     procedure = asked()
     procedure.ask()
     procedure.tell("first")
@@ -210,7 +213,7 @@ def with_basis(basis: Any) -> Any:
 
 
 def fair_frontier(n: int = 5) -> Any:
-    procedure = elicit.Fair(RATES, max_queries=3, rng=0)
+    procedure = elicit.Elicitation(RATES, max_queries=3, rng=0)
     procedure.run(elicit.MetricOracle(FAIR))
     return procedure.frontier(n)
 
@@ -357,11 +360,11 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     "decisions.maximise": lambda **o: decisions.maximise(
         metrics.accuracy, decisions.Attainable.from_calibrated(PROBA), **o
     ),
-    "elicit.BinaryLinear": asked,
-    "elicit.BinaryLinear.forecast": lambda **o: answered().forecast(
+    "elicit.Elicitation": asked,
+    "elicit.Elicitation.forecast": lambda **o: answered().forecast(
         **({"extra": 1, "n_people": 1} | o)
     ),
-    "elicit.BinaryLinear.undo": lambda n=1: answered().undo(n),
+    "elicit.Elicitation.undo": lambda n=1: answered().undo(n),
     "elicit.BinarySpace.from_density": lambda **o: elicit.BinarySpace.from_density(
         lambda x: (1 + x) / 2, **o
     ),
@@ -370,9 +373,8 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     ),
     "elicit.BinarySpace.sample": lambda n=3, **o: SPACE.sample(n, **o),
     "elicit.ConfusionSpace.sample": lambda n=3, **o: CONFUSIONS.sample(n, **o),
-    "elicit.Fair.frontier": fair_frontier,
+    "elicit.Elicitation.frontier": fair_frontier,
     "elicit.MetricOracle": lambda **o: elicit.MetricOracle(metrics.f_beta(1), **o)(QUERY),
-    "elicit.Polynomial": lambda **o: elicit.Polynomial(RATES, **o),
     "elicit.Query": lambda **o: elicit.Query(QUERY.first, QUERY.second, **o),
     "elicit.Query.counts": lambda **o: QUERY.counts(**o),
     "elicit.RateSpace.group_sample": lambda n=3, **o: RATES.group_sample(n, **o),

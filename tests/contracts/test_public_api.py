@@ -164,7 +164,7 @@ def elicited(costs=4):
     x, y = law.sample(200, rng=0)
     space = elicit.BinarySpace.from_scores(y, law.proba(x)[:, 1])
     person = elicit.MetricOracle(cost_matrix([[0, 1], [costs, 0]]))
-    return space, elicit.BinaryLinear(space, max_queries=4, worst_rate=1.0, rng=0).run(person)
+    return space, elicit.Elicitation(space, max_queries=4, worst_rate=1.0, rng=0).run(person)
 
 
 def fairly():
@@ -172,7 +172,7 @@ def fairly():
     chance = np.array([0.1, 0.2, 0.3, 0.4, 0.7, 0.9, 0.2, 0.4, 0.3, 0.6, 0.5, 0.8])
     proba = np.stack([1 - chance, chance], axis=1)
     space = elicit.RateSpace.from_proba(truth, proba, groups=groups)
-    procedure = elicit.Fair(space, max_queries=3, rng=0)
+    procedure = elicit.Elicitation(space, max_queries=3, rng=0)
     procedure.run(elicit.MetricOracle(FairMetric([1, 2], [[1, 1]], 0.5)))
     return procedure
 

@@ -58,7 +58,7 @@ def write_metric(path: Path) -> None:
 
 
 def write_study(path: Path) -> None:
-    body = {"schema": "karat.study", "version": 1, "metric": accuracy.to_dict()}
+    body = {"schema": "karat.study", "version": 2, "metric": accuracy.to_dict()}
     path.write_text(json.dumps(body))
 
 
@@ -90,7 +90,7 @@ def asked() -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 300)
     space = elicit.BinarySpace.from_scores(truth, truth + rng.normal(size=300))
-    procedure = elicit.BinaryLinear(space, max_queries=4, worst_rate=1.0, rng=0)
+    procedure = elicit.Elicitation(space, max_queries=4, worst_rate=1.0, rng=0)
     procedure.run(elicit.MetricOracle(cost_matrix([[0, 1], [4, 0]])))
     return space, procedure
 
@@ -100,7 +100,7 @@ def write_transcript(path: Path) -> None:
 
 
 def read_transcript(path: Path) -> Any:
-    return elicit.BinaryLinear.resume(asked()[0], elicit.load_transcript(path))
+    return elicit.Elicitation.resume(asked()[0], elicit.load_transcript(path))
 
 
 def write_snapshot(path: Path) -> None:
@@ -113,7 +113,7 @@ def set_in_snapshot(path: Path, version: Any) -> None:
 
 
 def read_snapshot(path: Path) -> Any:
-    return elicit.BinaryLinear.restore(asked()[0], path.read_bytes())
+    return elicit.Elicitation.restore(asked()[0], path.read_bytes())
 
 
 # --- The database of studies.
@@ -155,15 +155,15 @@ def read_database(path: Path) -> None:
 
 SAVED: dict[tuple[str, str], Saved] = {
     ("metrics", "SCHEMA_VERSION"): in_json(write_metric, load_metric, 2),
-    ("studio", "SCHEMA_VERSION"): in_json(write_study, load_metric, 1),
+    ("studio", "SCHEMA_VERSION"): in_json(write_study, load_metric, 2),
     ("audit", "_VERSION"): in_json(
         write_audit, lambda path: audit.Audit.resume(path, [0, 1] * 20), 1
     ),
     ("sources", "VERSION"): Saved(write_counts, set_in_counts, Counts.load, 1, 0, 2),
-    ("elicit", "SCHEMA_VERSION"): in_json(write_transcript, read_transcript, 2),
-    ("elicit", "_VERSION"): Saved(write_snapshot, set_in_snapshot, read_snapshot, 2, 1, 3),
+    ("elicit", "SCHEMA_VERSION"): in_json(write_transcript, read_transcript, 3),
+    ("elicit", "_VERSION"): Saved(write_snapshot, set_in_snapshot, read_snapshot, 3, 2, 4),
     ("studio", "REVISION"): Saved(
-        write_database, set_in_database, read_database, "0003", None, "9999"
+        write_database, set_in_database, read_database, "0004", None, "9999"
     ),
 }  # of the database an older version is none that is refused: it is migrated
 

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import kendalltau
 
 from karat.datasets import LogisticLaw
-from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Procedure, RateSpace
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Elicitation, RateSpace
 from karat.elicit.asking import Effort
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import FairMetric, FairQuadraticMetric, PolynomialMetric, QuadraticMetric
@@ -246,14 +246,14 @@ _LEAN = {"particles": 500, "rival_particles": 330, "pool": 200, "candidates": 40
 @pytest.fixture(autouse=True)
 def lean(monkeypatch):
     """Compute less than by default: what is promised is promised for any effort."""
-    if Procedure.effort == Effort():  # some files have an effort of their own
-        monkeypatch.setattr(Procedure, "effort", Effort(**_LEAN))
+    if Elicitation.effort == Effort():  # some files have an effort of their own
+        monkeypatch.setattr(Elicitation, "effort", Effort(**_LEAN))
 
 
 @pytest.fixture
 def thorough(lean, monkeypatch):
     """Compute what is computed by default: where the answers of one seeded run are looked at."""
-    monkeypatch.setattr(Procedure, "effort", Effort())
+    monkeypatch.setattr(Elicitation, "effort", Effort())
 
 
 @pytest.fixture
@@ -261,7 +261,7 @@ def sparing(lean, monkeypatch):
     """Fewer draws: enough where only the estimate is looked at, or one run compared to another."""
     fewer = {"panel": 100, "draws": 40, "history_steps": 3, "history_draws": 40}
     effort = Effort(**(_LEAN | fewer | {"kept": 40, "boundary": 40}))
-    monkeypatch.setattr(Procedure, "effort", effort)
+    monkeypatch.setattr(Elicitation, "effort", effort)
 
 
 def answer_all(procedure, oracle):

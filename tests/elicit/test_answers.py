@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
-    BinaryLinear,
     BinarySpace,
+    Elicitation,
     MetricOracle,
     Query,
     RandomOracle,
@@ -22,7 +22,7 @@ from karat.elicit import (
     indifference_test,
     score_checks,
 )
-from karat.elicit._checks import logistic_slope, permutation_p_value, rank_correlation
+from karat.elicit.checks import logistic_slope, permutation_p_value, rank_correlation
 from karat.exceptions import (
     AnswerError,
     ContradictionWarning,
@@ -125,7 +125,7 @@ def test_a_coin_gets_half():
 
 def test_checks_of_a_transcript(binary):
     """By the kind of the query, or by what a study kept beside the answer."""
-    procedure = BinaryLinear(binary, rng=0, agreement=1.0, max_queries=4)
+    procedure = Elicitation(binary, rng=0, agreement=1.0, max_queries=4)
     query = procedure.ask()
     procedure.tell("first")
     procedure._pending = Query(query.second, query.first, kind="repeat")
@@ -290,7 +290,7 @@ def test_what_is_left_out(pairs):
 
 
 def test_a_result_brings_its_metric_and_says_so(binary):
-    procedure = BinaryLinear(binary, rng=0, agreement=1.0, max_queries=8, checks=False)
+    procedure = Elicitation(binary, rng=0, agreement=1.0, max_queries=8, checks=False)
     person = MetricOracle(COSTS)
     seconds = 1.0
     while (query := procedure.ask()) is not None:
@@ -393,7 +393,7 @@ def test_times_keep_their_level_on_the_answers_that_the_metric_is_from(binary):
     tests = []
     for seed in range(30):
         rng = np.random.default_rng([seed, 1])
-        procedure = BinaryLinear(binary, rng=seed, agreement=1.0, max_queries=12)
+        procedure = Elicitation(binary, rng=seed, agreement=1.0, max_queries=12)
         person = MetricOracle(COSTS, flip=0.15, rng=seed)
         while (query := procedure.ask()) is not None:
             procedure.tell(person(query), seconds=float(np.exp(rng.normal())))

@@ -5,21 +5,11 @@ import pytest
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
     BinarySpace,
     ConfusionSpace,
-    DiagonalLinear,
-    DiagonalLinearFractional,
-    DiagonalMonotone,
     DiagonalSpace,
-    Fair,
-    FairQuadratic,
-    Linear,
-    LinearFractional,
+    Elicitation,
     MetricOracle,
-    Polynomial,
-    Quadratic,
     RateSpace,
 )
 from karat.exceptions import (
@@ -54,18 +44,20 @@ PROBA = np.array(
     ]
 )
 KINDS = [DiagonalSpace, ConfusionSpace, RateSpace]
-MULTICLASS = [
-    (DiagonalLinear, "diagonal"),
-    (DiagonalLinearFractional, "diagonal"),
-    (DiagonalMonotone, "diagonal"),
-    (Linear, "confusion"),
-    (LinearFractional, "confusion"),
-    (Quadratic, "rate"),
-    (Polynomial, "rate"),
-    (Fair, "rate"),
-    (FairQuadratic, "rate"),
+# The families that each space cannot have, and what is said of those that it can.
+IMPOSSIBLE = [
+    ("binary", ["monotone", "quadratic", "polynomial"], "'linear' or 'ratio' on a BinarySpace"),
+    ("diagonal", ["quadratic", "polynomial"], "'ratio' or 'monotone' on a DiagonalSpace"),
+    ("confusion", ["monotone", "quadratic", "polynomial"], "'linear' or 'ratio' on a Confus"),
+    ("rate", ["monotone"], "'quadratic' or 'polynomial' on a RateSpace"),
+    ("groups", ["ratio", "monotone", "polynomial"], "'quadratic' on a RateSpace with groups"),
 ]
-SLOPES = [(Quadratic, "odds"), (Polynomial, "odds"), (Fair, "groups"), (FairQuadratic, "groups")]
+SLOPES = [
+    ("quadratic", "odds"),
+    ("polynomial", "odds"),
+    ("linear", "groups"),
+    ("quadratic", "groups"),
+]
 
 
 # --- scores
@@ -102,18 +94,18 @@ def test_scores_that_are_worse_than_guessing():
     """A curve below the diagonal: whatever is asked, the better side predicts one class only."""
     space = BinarySpace.from_scores(Y, 1 - SCORE)
     with pytest.raises(ElicitationError, match="no threshold does better than guessing"):
-        BinaryLinear(space).ask()
+        Elicitation(space).ask()
     with pytest.raises(ElicitationError, match="greater for positives"):
         space.boundary([1, 1])
 
 
-@pytest.mark.parametrize("kind", [BinaryLinear, BinaryLinearFractional])
-def test_the_published_algorithm_needs_probabilities(kind):
+@pytest.mark.parametrize("family", ["linear", "ratio"])
+def test_the_published_algorithm_needs_probabilities(family):
     space = BinarySpace.from_scores(Y, 10 * SCORE)
     with pytest.raises(ScoreError, match=r"outside \[0, 1\].*smoothed"):
-        kind(space, strategy="published").ask()
-    assert kind(space, strategy="bisection").ask() is not None
-    assert kind(space.smoothed(), strategy="published").ask() is not None
+        Elicitation(space, family, strategy="published").ask()
+    assert Elicitation(space, family, strategy="bisection").ask() is not None
+    assert Elicitation(space.smoothed(), family, strategy="published").ask() is not None
 
 
 # --- probabilities
@@ -244,42 +236,63 @@ def test_probabilities_in_too_few_directions():
     with pytest.raises(ElicitationError, match="no classifier changes one coordinate alone"):
         _ = space.radius
     with pytest.raises(ElicitationError, match="strategy='active'"):
-        Linear(space, strategy="bisection").ask()
-    assert Linear(space, rng=0).ask() is not None
+        Elicitation(space, strategy="bisection").ask()
+    assert Elicitation(space, rng=0).ask() is not None
 
 
-# --- procedures
+# --- spaces and families
 
 
-@pytest.mark.parametrize(("kind", "name"), MULTICLASS)
-def test_spaces_of_the_wrong_kind(kind, name, binary, spaces):
-    wanted = type(spaces[name]).__name__
-    with pytest.raises(ElicitationError, match=f"{kind.__name__} needs a {wanted}.*BinarySpace"):
-        kind(binary)
-    with pytest.raises(ElicitationError, match="was given list"):
-        kind([1, 2, 3])
-    for other in {"diagonal", "confusion"} - {name}:
-        with pytest.raises(ElicitationError, match=type(spaces[other]).__name__):
-            kind(spaces[other])
+@pytest.mark.parametrize(("name", "families", "said"), IMPOSSIBLE)
+def test_families_that_a_space_cannot_have(name, families, said, spaces):
+    for family in families:
+        with pytest.raises(OptionError, match=f"family is '{family}'; expected .*{said}"):
+            Elicitation(spaces[name], family)
 
 
-@pytest.mark.parametrize("kind", [DiagonalLinear, DiagonalLinearFractional, DiagonalMonotone])
-def test_two_classes_for_a_procedure_of_several(kind):
+@pytest.mark.parametrize("family", ["Linear", "fair", "", None, 3])
+def test_families_that_there_are_not(family, binary):
+    with pytest.raises(OptionError, match=r"family is .*'linear', 'ratio', 'monotone'"):
+        Elicitation(binary, family)
+
+
+@pytest.mark.parametrize("space", [[1, 2, 3], None, "binary"])
+def test_what_is_no_space(space):
+    with pytest.raises(ElicitationError, match=r"space is .*expected a BinarySpace, DiagonalSpace"):
+        Elicitation(space)
+
+
+@pytest.mark.parametrize("family", ["linear", "ratio", "monotone"])
+def test_two_classes_for_a_space_of_several(family):
     space = DiagonalSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=51)
-    with pytest.raises(ElicitationError, match=r"3 classes or more.*BinaryLinear"):
-        kind(space)
+    with pytest.raises(ElicitationError, match=r"3 classes or more.*use a BinarySpace"):
+        Elicitation(space, family)
 
 
-@pytest.mark.parametrize("kind", [BinaryLinear, BinaryLinearFractional])
-def test_several_classes_for_a_procedure_of_two(kind, diagonal):
-    with pytest.raises(ElicitationError, match="needs a BinarySpace"):
-        kind(diagonal)
+@pytest.mark.parametrize(
+    ("name", "family", "options", "said"),
+    [
+        ("binary", "linear", {"order": 4}, "order is 4; expected no option of this kind"),
+        ("odds", "quadratic", {"order": 4}, "order is 4; expected only diagonal, sparse"),
+        ("odds", "polynomial", {"diagonal": True}, "diagonal is True; expected only order, sparse"),
+        ("odds", "linear", {"cost": [1, 2]}, r"cost is \[1, 2\]; expected no option"),
+        ("confusion", "linear", {"cost": np.ones(6)}, "cost is .*; expected no option"),
+        ("odds", "quadratic", {"same_pairs": True}, "same_pairs is True; expected only"),
+        ("groups", "linear", {"diagonal": True}, "diagonal is True; expected only cost"),
+    ],
+)
+def test_options_of_other_families(name, family, options, said, spaces):
+    with pytest.raises(OptionError, match=said):
+        Elicitation(spaces[name], family, **options)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"strategy": "guess"}, "strategy is 'guess'; expected 'active', 'bisection' or 'pu"),
+        (
+            {"strategy": "guess"},
+            "strategy is 'guess'; expected 'active', 'bisection', 'publ",
+        ),
         ({"strategy": None}, "strategy is None"),
         (
             {"orientation": "up"},
@@ -303,11 +316,11 @@ def test_several_classes_for_a_procedure_of_two(kind, diagonal):
 )
 def test_options(options, message, binary):
     with pytest.raises(OptionError, match=message):
-        BinaryLinear(binary, **options)
+        Elicitation(binary, **options)
 
 
 def test_answers(binary):
-    procedure = BinaryLinear(binary, strategy="bisection", tol=0.4)
+    procedure = Elicitation(binary, strategy="bisection", tol=0.4)
     for wrong in ("yes", None, 1, ""):
         with pytest.raises(AnswerError, match="expected 'first', 'second', 'tie' or 'skip'"):
             procedure.tell(wrong)
@@ -323,13 +336,13 @@ def test_answers(binary):
     assert procedure.answers == ("first",)
     while procedure.ask() is not None:
         procedure.tell("second")
-    with pytest.raises(AnswerError, match=r"nothing was asked.*read procedure\.result, or go on"):
+    with pytest.raises(AnswerError, match=r"nothing was asked.*read its result, or go on"):
         procedure.tell("first")
 
 
 @pytest.mark.parametrize("wrong", ["one", None, 1.5])
 def test_undoing_what_is_no_number(wrong, binary):
-    procedure = BinaryLinear(binary, strategy="bisection")
+    procedure = Elicitation(binary, strategy="bisection")
     for _ in range(3):
         procedure.tell("first")
     with pytest.raises(OptionError, match=f"n is {wrong!r}; expected a whole number"):
@@ -338,7 +351,7 @@ def test_undoing_what_is_no_number(wrong, binary):
 
 
 def test_an_oracle_that_talks_nonsense(binary):
-    procedure = BinaryLinear(binary, strategy="bisection")
+    procedure = Elicitation(binary, strategy="bisection")
     with pytest.raises(AnswerError, match="the answer is 'dunno'"):
         procedure.run(lambda query: "dunno")
     assert procedure.answers == ()
@@ -347,17 +360,34 @@ def test_an_oracle_that_talks_nonsense(binary):
 # --- metrics that are found from slopes
 
 
-@pytest.mark.parametrize("kind", [Fair, FairQuadratic])
-def test_groups_that_are_missing(kind, spaces):
-    for name in ("odds", "rate"):
-        with pytest.raises(LabelError, match=f"{kind.__name__} compares groups.*pass groups="):
-            kind(spaces[name])
+@pytest.mark.parametrize("family", ["linear", "quadratic"])
+def test_groups_that_are_missing(family, spaces):
+    """Without groups, or with one alone, the metric knows none; what asks for them is refused."""
     alone = RateSpace.from_proba(Y3, PROBA, groups=["all"] * 6)
-    with pytest.raises(LabelError, match="none, or only one"):
-        kind(alone)
+    for space in (spaces["odds"], spaces["rate"], alone):
+        with pytest.raises(OptionError, match="same_pairs is True; expected"):
+            Elicitation(space, family, same_pairs=True)
+        with pytest.raises(ElicitationError, match=r"compares none; pass groups= to RateSpace"):
+            Elicitation(space, family, rng=0).frontier()
 
 
-@pytest.mark.parametrize(("kind", "name"), SLOPES)
+@pytest.mark.parametrize(
+    ("name", "family", "why"),
+    [
+        ("odds", "quadratic", "equation 6.18"),
+        ("odds", "polynomial", "section 6.6"),
+        ("groups", "linear", "equation 5.18"),
+        ("groups", "quadratic", "Algorithm D.2"),
+    ],
+)
+def test_a_corrected_algorithm_is_not_called_published(name, family, why, spaces):
+    said = f"strategy is 'published'; expected 'corrected' for the {family} family.*{why}"
+    with pytest.raises(OptionError, match=said):
+        Elicitation(spaces[name], family, strategy="published")
+    assert Elicitation(spaces[name], family, strategy="corrected").strategy == "corrected"
+
+
+@pytest.mark.parametrize(("family", "name"), SLOPES)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -369,8 +399,8 @@ def test_groups_that_are_missing(kind, spaces):
         ({"sparse": 1}, "sparse is 1"),
         ({"sparse": None}, "sparse is None"),
         (
-            {"strategy": "published", "sparse": True},
-            "sparse is True; expected False with strategy='published'",
+            {"strategy": "corrected", "sparse": True},
+            "sparse is True; expected False with strategy='corrected'",
         ),
         ({"strategy": "guess"}, "strategy is 'guess'"),
         ({"tol": 0}, "tol is 0"),
@@ -379,43 +409,43 @@ def test_groups_that_are_missing(kind, spaces):
     ],
     ids=str,
 )
-def test_options_of_slopes(kind, name, options, message, spaces):
+def test_options_of_slopes(family, name, options, message, spaces):
     with pytest.raises(OptionError, match=message):
-        kind(spaces[name], **options)  # before anything is asked
+        Elicitation(spaces[name], family, **options)  # before anything is asked
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "options", "message"),
+    ("family", "name", "options", "message"),
     [
-        (Quadratic, "odds", {"diagonal": "yes"}, "diagonal is 'yes'; expected True or False"),
+        ("quadratic", "odds", {"diagonal": "yes"}, "diagonal is 'yes'; expected True or False"),
         (
-            Quadratic,
+            "quadratic",
             "odds",
-            {"diagonal": True, "strategy": "published"},
+            {"diagonal": True, "strategy": "corrected"},
             "diagonal is True; expec",
         ),
-        (FairQuadratic, "groups", {"diagonal": 0}, "diagonal is 0"),
+        ("quadratic", "groups", {"diagonal": 0}, "diagonal is 0"),
         (
-            FairQuadratic,
+            "quadratic",
             "groups",
-            {"diagonal": True, "strategy": "published"},
+            {"diagonal": True, "strategy": "corrected"},
             "diagonal is True; expec",
         ),
-        (Fair, "groups", {"same_pairs": "all"}, "same_pairs is 'all'"),
+        ("linear", "groups", {"same_pairs": "all"}, "same_pairs is 'all'"),
         (
-            Fair,
+            "linear",
             "groups",
             {"violation": [[1, 1]], "same_pairs": True},
             "same_pairs is True; exp",
         ),
     ],
 )
-def test_options_of_one_kind(kind, name, options, message, spaces):
+def test_options_of_one_kind(family, name, options, message, spaces):
     with pytest.raises(OptionError, match=message):
-        kind(spaces[name], **options)
+        Elicitation(spaces[name], family, **options)
 
 
-@pytest.mark.parametrize("kind", [Fair, FairQuadratic])
+@pytest.mark.parametrize("family", ["linear", "quadratic"])
 @pytest.mark.parametrize(
     ("cost", "message"),
     [
@@ -431,36 +461,36 @@ def test_options_of_one_kind(kind, name, options, message, spaces):
     ],
     ids=str,
 )
-def test_costs_of_errors(kind, cost, message, spaces):
+def test_costs_of_errors(family, cost, message, spaces):
     with pytest.raises(KaratError, match=message):
-        kind(spaces["groups"], cost=cost)
+        Elicitation(spaces["groups"], family, cost=cost)
 
 
 @pytest.mark.parametrize(
-    ("kind", "violation", "message"),
+    ("family", "violation", "message"),
     [
-        (Fair, [1, 1], "violation has shape"),
-        (Fair, [[1, 1, 1]], "violation has shape"),
-        (Fair, np.ones((3, 2)), "violation is .*the 2 classes and 2 groups of the space"),
-        (Fair, np.ones((2, 2)), "violation has 2 rows"),
-        (Fair, [[1, -1]], "violation holds -1"),
-        (Fair, [[0, 0]], "violation is .*; expected a weight above 0"),
-        (FairQuadratic, [[1, 1]], "violation has shape"),
-        (FairQuadratic, np.ones((1, 3, 3)), "violation has shape"),
-        (FairQuadratic, np.tile(np.eye(2), (3, 1, 1)), "the 2 classes and 2 groups of"),
-        (FairQuadratic, [[[1, 2], [0, 1]]], "not symmetric"),
-        (FairQuadratic, [[[1, 2], [2, 1]]], "eigenvalue -1"),
-        (FairQuadratic, np.zeros((1, 2, 2)), "violation is .*; expected a weight above 0"),
-        (FairQuadratic, [[[np.inf, 0], [0, 1]]], "violation"),
+        ("linear", [1, 1], "violation has shape"),
+        ("linear", [[1, 1, 1]], "violation has shape"),
+        ("linear", np.ones((3, 2)), "violation is .*the 2 classes and 2 groups of the space"),
+        ("linear", np.ones((2, 2)), "violation has 2 rows"),
+        ("linear", [[1, -1]], "violation holds -1"),
+        ("linear", [[0, 0]], "violation is .*; expected a weight above 0"),
+        ("quadratic", [[1, 1]], "violation has shape"),
+        ("quadratic", np.ones((1, 3, 3)), "violation has shape"),
+        ("quadratic", np.tile(np.eye(2), (3, 1, 1)), "the 2 classes and 2 groups of"),
+        ("quadratic", [[[1, 2], [0, 1]]], "not symmetric"),
+        ("quadratic", [[[1, 2], [2, 1]]], "eigenvalue -1"),
+        ("quadratic", np.zeros((1, 2, 2)), "violation is .*; expected a weight above 0"),
+        ("quadratic", [[[np.inf, 0], [0, 1]]], "violation"),
     ],
 )
-def test_costs_of_gaps(kind, violation, message, spaces):
+def test_costs_of_gaps(family, violation, message, spaces):
     with pytest.raises(KaratError, match=rf"(?s){message}"):
-        kind(spaces["groups"], violation=violation)
+        Elicitation(spaces["groups"], family, violation=violation)
 
 
-@pytest.mark.parametrize("kind", [Fair, FairQuadratic])
-def test_a_group_without_signal(kind):
+@pytest.mark.parametrize("family", ["linear", "quadratic"])
+def test_a_group_without_signal(family):
     """Two kinds of items in the north: no ball of rates there, but pairs to ask about."""
     rng = np.random.default_rng(0)
     y, proba = np.arange(90) % 3, rng.dirichlet(np.ones(3), 90)
@@ -468,10 +498,10 @@ def test_a_group_without_signal(kind):
     proba[north] = np.array([[0.6, 0.2, 0.2], [0.2, 0.2, 0.6]])[(y[north] == 2).astype(int)]
     groups = np.where(north, "north", "south")
     space = RateSpace.from_proba(y, proba, groups=groups)
-    for strategy in ("bisection", "published"):
+    for strategy in ("bisection", "corrected"):
         with pytest.raises(ElicitationError, match=r"group 'north'.*Use strategy='active'"):
-            _ = kind(space, strategy=strategy).ask()
-    procedure = kind(space, rng=0, max_queries=3, agreement=1.0)
+            _ = Elicitation(space, family, strategy=strategy).ask()
+    procedure = Elicitation(space, family, rng=0, max_queries=3, agreement=1.0)
     for _ in range(3):
         assert not procedure.ask().identical
         procedure.tell("first")
@@ -491,7 +521,7 @@ def test_trade_offs_that_lead_to_the_same_classifier():
     for weights, said in (([1, 30], "predicting 1 for everything"), ([30, 1], "predicting 0")):
         truth = LinearMetric(np.diag(weights).astype(float))
         with pytest.warns(NotIdentifiedWarning, match=said):
-            result = BinaryLinear(space, strategy="bisection").run(MetricOracle(truth))
+            result = Elicitation(space, strategy="bisection").run(MetricOracle(truth))
         ratio = result.ratios[0]
         # Only a limit is known, and it says so: the truth is inside.
         assert ratio.lower <= weights[1] / weights[0] <= ratio.upper
@@ -499,9 +529,7 @@ def test_trade_offs_that_lead_to_the_same_classifier():
         LogisticLaw.binary(0.8).proba, n_points=301, classes=["well", "ill"]
     )
     with pytest.warns(NotIdentifiedWarning, match=r"a missed ill .* predicting ill"):
-        BinaryLinear(named, strategy="bisection").run(
-            MetricOracle(LinearMetric(np.diag([1, 30.0])))
-        )
+        Elicitation(named, strategy="bisection").run(MetricOracle(LinearMetric(np.diag([1, 30.0]))))
 
 
 def test_weights_that_lead_to_the_same_classifier():
@@ -511,24 +539,24 @@ def test_weights_that_lead_to_the_same_classifier():
     )
     truth = weighted_accuracy([0.7, 0.15, 0.15])
     with pytest.warns(NotIdentifiedWarning, match="bird and cat; of bird and dog") as seen:
-        result = DiagonalLinear(space, strategy="bisection").run(MetricOracle(truth))
+        result = Elicitation(space, strategy="bisection").run(MetricOracle(truth))
     assert "Only a limit" in str(seen[0].message)
     assert len(seen) == 1
-    for weight, true in zip(result.intervals, (0.7, 0.15, 0.15), strict=True):
+    for weight, true in zip(result.weights, (0.7, 0.15, 0.15), strict=True):
         assert weight.lower <= true <= weight.upper
 
 
 def test_no_warning_where_all_is_well(binary, diagonal):
     """Warnings are errors here, so running is enough."""
-    assert BinaryLinear(binary, strategy="bisection").run(MetricOracle(accuracy)).finished
-    BinaryLinear(binary, rng=0).run(MetricOracle(accuracy, flip=0.05, rng=0))
+    assert Elicitation(binary, strategy="bisection").run(MetricOracle(accuracy)).finished
+    Elicitation(binary, rng=0).run(MetricOracle(accuracy, flip=0.05, rng=0))
     truth = weighted_accuracy([0.3, 0.4, 0.3])
-    DiagonalLinear(diagonal, strategy="bisection").run(MetricOracle(truth))
+    Elicitation(diagonal, strategy="bisection").run(MetricOracle(truth))
 
 
 def test_unfinished_runs_do_not_warn_of_flat_ends():
     space = BinarySpace.from_density(LogisticLaw.binary(0.8).proba, n_points=301)
-    procedure = BinaryLinear(space, strategy="bisection")
+    procedure = Elicitation(space, strategy="bisection")
     for _ in range(3):
         procedure.tell("first")
     assert not procedure.result.finished
@@ -536,7 +564,7 @@ def test_unfinished_runs_do_not_warn_of_flat_ends():
 
 def test_contradictory_answers_to_the_thesis(binary):
     """Four questions a halving can contradict each other."""
-    procedure = BinaryLinear(binary, strategy="published")
+    procedure = Elicitation(binary, strategy="published")
     rng = np.random.default_rng(0)
     while procedure.ask() is not None:
         procedure.tell(str(rng.choice(["first", "second"])))
@@ -548,7 +576,7 @@ def test_contradictory_answers_to_the_thesis(binary):
 
 def test_contradictory_answers_to_bisection(diagonal):
     """Two level sets that no ratio has: someone of no fixed mind, or of another family."""
-    procedure = DiagonalLinearFractional(diagonal, strategy="bisection", tol=0.02)
+    procedure = Elicitation(diagonal, "ratio", strategy="bisection", tol=0.02)
     rng = np.random.default_rng(1)
     while procedure.ask() is not None:
         procedure.tell(str(rng.choice(["first", "second"])))
@@ -557,10 +585,9 @@ def test_contradictory_answers_to_bisection(diagonal):
     assert all(1 <= n <= result.n_queries for n in result.contradictions)
 
 
-@pytest.mark.parametrize("kind", [BinaryLinear, Linear])
-def test_one_question_a_halving_leaves_nothing_to_contradict(kind, spaces):
-    space = spaces["binary" if kind is BinaryLinear else "confusion"]
-    procedure = kind(space, strategy="bisection")
+@pytest.mark.parametrize("name", ["binary", "confusion"])
+def test_one_question_a_halving_leaves_nothing_to_contradict(name, spaces):
+    procedure = Elicitation(spaces[name], strategy="bisection")
     rng = np.random.default_rng(2)
     while procedure.ask() is not None:
         procedure.tell(str(rng.choice(["first", "second"])))

@@ -11,16 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from karat.bounds import performance_bounds
 from karat.datasets import LogisticLaw
-from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    Linear,
-    LinearFractional,
-    MetricOracle,
-)
+from karat.elicit import BinarySpace, ConfusionSpace, Elicitation, MetricOracle
 from karat.exceptions import NotIdentifiedWarning
 from karat.metrics import LinearFractionalMetric, LinearMetric, cost_matrix, f_beta, load_metric
 from karat.statistics import confusion
@@ -33,12 +24,14 @@ def results(binary, diagonal, errors):
     """One result of each kind of metric."""
     three = cost_matrix([[0, 1, 2], [1, 0, 1], [6, 3, 0]])
     return {
-        "active": BinaryLinear(binary, rng=0).run(MetricOracle(DOCTOR)),
-        "bisection": BinaryLinear(binary, strategy="bisection").run(MetricOracle(DOCTOR)),
-        "ratio": BinaryLinearFractional(binary, strategy="bisection").run(MetricOracle(f_beta(2))),
-        "diagonal": DiagonalLinear(diagonal, rng=0, max_queries=8).run(MetricOracle("accuracy")),
-        "costs": Linear(errors, strategy="bisection").run(MetricOracle(three)),
-        "ratio of errors": LinearFractional(errors, rng=0, max_queries=5).run(MetricOracle(three)),
+        "active": Elicitation(binary, rng=0).run(MetricOracle(DOCTOR)),
+        "bisection": Elicitation(binary, strategy="bisection").run(MetricOracle(DOCTOR)),
+        "ratio": Elicitation(binary, "ratio", strategy="bisection").run(MetricOracle(f_beta(2))),
+        "diagonal": Elicitation(diagonal, rng=0, max_queries=8).run(MetricOracle("accuracy")),
+        "costs": Elicitation(errors, strategy="bisection").run(MetricOracle(three)),
+        "ratio of errors": Elicitation(errors, "ratio", rng=0, max_queries=5).run(
+            MetricOracle(three)
+        ),
     }
 
 
@@ -114,7 +107,7 @@ def test_its_bayes_classifier_is_the_best_one(results, binary):
 def test_a_ratio_says_what_is_worth_what(results):
     (ratio,) = results["bisection"].ratios
     assert ratio.lower <= 4 <= ratio.upper
-    assert ratio.estimate == pytest.approx(4, rel=0.1)
+    assert ratio.value == pytest.approx(4, rel=0.1)
     assert str(ratio).startswith("a missed 1 against a false 1: ")
 
 
@@ -125,7 +118,7 @@ def test_a_ratio_has_one_pair_of_limits(binary):
     """
     person = MetricOracle(cost_matrix([[0, 1], [500, 0]]))
     with pytest.warns(NotIdentifiedWarning, match="gives the same answers"):
-        result = BinaryLinear(binary, rng=0, max_queries=15).run(person)
+        result = Elicitation(binary, rng=0, max_queries=15).run(person)
     (ratio,) = result.ratios
     assert ratio.upper == np.inf
     assert ratio.lower <= 500
@@ -167,15 +160,15 @@ def test_limits_hold_what_they_say(results):
     assert np.allclose(np.linalg.norm(result.draws, axis=1), 1)
     assert result.agreement > 0.99
     active = results["active"]
-    for weight, column in zip(active.intervals, active.draws.T, strict=True):
+    for weight, column in zip(active.weights, active.draws.T, strict=True):
         inside = (column >= weight.lower) & (column <= weight.upper)
-        assert 0.93 < inside.mean() <= 0.97 or weight.lower == weight.estimate
+        assert 0.93 < inside.mean() <= 0.97 or weight.lower == weight.value
     assert 0 < active.acceptance < 1
     assert 0 < active.effective_particles < 1500.001
 
 
 def test_before_anything_is_said_everything_is_possible(binary):
-    active, bisection = (BinaryLinear(binary, strategy=s, rng=0).result
+    active, bisection = (Elicitation(binary, strategy=s, rng=0).result
                          for s in ("active", "bisection"))  # fmt: skip
     for result in (active, bisection):
         assert result.n_queries == 0
@@ -189,7 +182,7 @@ def test_the_classifier_of_a_question_can_be_deployed():
     """Both sides of a query of a calibrated law, as randomised classifiers of new items."""
     law = LogisticLaw([-4, 1, 5])
     space = ConfusionSpace.from_density(law.proba, n_points=501)
-    query = Linear(space, strategy="bisection").ask()
+    query = Elicitation(space, strategy="bisection").ask()
     x, y = law.sample(60_000, rng=0)
     for side in (query.first, query.second):
         classifier = space.classifier(side)
@@ -204,5 +197,5 @@ def test_a_sample_s_metric_is_that_of_its_law():
     x, y = law.sample(2000, rng=3)
     rough = BinarySpace.from_scores(y, law.proba(x)[:, 1])
     for space in (rough, rough.smoothed()):
-        result = BinaryLinear(space, strategy="bisection").run(MetricOracle(DOCTOR))
-        assert result.ratios[0].estimate == pytest.approx(4, rel=0.1)
+        result = Elicitation(space, strategy="bisection").run(MetricOracle(DOCTOR))
+        assert result.ratios[0].value == pytest.approx(4, rel=0.1)

@@ -13,15 +13,15 @@ from scipy.stats import binomtest, multinomial
 
 from karat.datasets import LogisticLaw
 from karat.elicit import (
-    BinaryLinear,
     BinarySpace,
+    Elicitation,
     MetricOracle,
     Query,
     RateSpace,
     agreement_on,
     evaluation_pairs,
 )
-from karat.elicit._checks import mcnemar_p_value, paired_limits
+from karat.elicit.checks import mcnemar_p_value, paired_limits
 from karat.exceptions import (  # fmt: skip
     AnswerError,
     DataError,
@@ -304,7 +304,7 @@ def test_an_elicited_metric_predicts_the_person_and_accuracy_does_not():
     law = LogisticLaw.binary(5.0)
     space = BinarySpace.from_density(law.proba, n_points=201)
     person = MetricOracle(cost_matrix([[0, 1], [8, 0]]), flip=0.05, rng=0)
-    metric = BinaryLinear(space, agreement=0.97, rng=0).run(person).metric
+    metric = Elicitation(space, agreement=0.97, rng=0).run(person).metric
     pairs = evaluation_pairs(space, 100, rng=1)
     found = agreement_on(metric, pairs, [person(pair) for pair in pairs], baseline="accuracy")
     assert found.agreement.value > 0.8

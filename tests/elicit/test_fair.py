@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from karat.elicit import Fair, MetricOracle, RateSpace
+from karat.elicit import Elicitation, MetricOracle, RateSpace
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import FairMetric
 
@@ -32,7 +32,7 @@ def recovered(space, metrics, asked_all, fair_errors, **options):
     """Return the median errors of cost, violation and trade-off, and the numbers of questions."""
     errors, counts = [], set()
     for truth in metrics:
-        result = asked_all(Fair(space, **options), MetricOracle(truth))
+        result = asked_all(Elicitation(space, **options), MetricOracle(truth))
         assert result.finished
         errors.append(fair_errors(result.metric, truth))
         counts.add(result.n_queries)
@@ -82,12 +82,12 @@ def test_bisection_under_a_law(m, lawful, drawn, asked_all, fair_errors):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "m"), [(2, 2), pytest.param(2, 3, marks=pytest.mark.slow)])
-def test_the_published_recovers_metrics_too(k, m, perfect, drawn, asked_all, fair_errors):
+def test_the_corrected_recovers_metrics_too(k, m, perfect, drawn, asked_all, fair_errors):
     """Fifteen times the questions, a larger error."""
     rng = np.random.default_rng(k + m)
     metrics = [drawn.fair(k, m, rng) for _ in range(3)]
     errors, counts = recovered(
-        perfect(k, m), metrics, asked_all, fair_errors, strategy="published", tol=0.005
+        perfect(k, m), metrics, asked_all, fair_errors, strategy="corrected", tol=0.005
     )
     assert errors[0] <= 0.02
     assert errors[1] <= 0.1
@@ -113,10 +113,10 @@ def test_nobody_who_never_slips_contradicts_themselves(k, m, perfect, drawn):
     rng = np.random.default_rng(8)
     for _ in range(2):
         truth = drawn.fair(k, m, rng)
-        result = Fair(perfect(k, m), strategy="bisection").run(MetricOracle(truth))
+        result = Elicitation(perfect(k, m), strategy="bisection").run(MetricOracle(truth))
         assert result.contradictions == ()
-        assert result.intervals[-1].lower - 0.01 <= truth.tradeoff
-        assert result.intervals[-1].upper + 0.01 >= truth.tradeoff
+        assert result.weights[-1].lower - 0.01 <= truth.tradeoff
+        assert result.weights[-1].upper + 0.01 >= truth.tradeoff
 
 
 # --- what is known beforehand
@@ -130,7 +130,7 @@ def test_what_is_known_is_not_asked_for(perfect, drawn, asked_all, fair_errors):
     counts = {}
     for names in ((), ("cost",), ("violation",), ("cost", "violation")):
         known = {name: parts[name] for name in names}
-        result = asked_all(Fair(space, strategy="bisection", **known), MetricOracle(truth))
+        result = asked_all(Elicitation(space, strategy="bisection", **known), MetricOracle(truth))
         errors = fair_errors(result.metric, truth)
         assert errors[0] <= 0.001
         assert errors[1] <= 0.01
@@ -148,8 +148,8 @@ def test_what_is_known_is_not_asked_for(perfect, drawn, asked_all, fair_errors):
 def test_only_the_trade_off(k, m, tradeoff, perfect, drawn, asked_all):
     truth = drawn.fair(k, m, np.random.default_rng(k * m), tradeoff)
     known = {"cost": truth.cost, "violation": truth.violation}
-    for strategy, most, limit in (("bisection", 15, 0.01), ("published", 45, 0.02)):
-        procedure = Fair(perfect(k, m), strategy=strategy, tol=1e-3, **known)
+    for strategy, most, limit in (("bisection", 15, 0.01), ("corrected", 45, 0.02)):
+        procedure = Elicitation(perfect(k, m), strategy=strategy, tol=1e-3, **known)
         result = asked_all(procedure, MetricOracle(truth))
         assert result.n_queries <= most
         assert result.metric.tradeoff == pytest.approx(tradeoff, abs=limit)
@@ -160,18 +160,20 @@ def test_pairs_alike_take_the_questions_of_two_groups(k, perfect, drawn, asked_a
     even = drawn.fair(k, 2, np.random.default_rng(3))
     truth = FairMetric(even.cost, np.tile(even.violation, (3, 1)), 0.4).normalized()
     plain, alike = (
-        asked_all(Fair(perfect(k, 3), strategy="bisection", same_pairs=s), MetricOracle(truth))
+        asked_all(
+            Elicitation(perfect(k, 3), strategy="bisection", same_pairs=s), MetricOracle(truth)
+        )
         for s in (False, True)
     )
     assert alike.n_queries <= 0.75 * plain.n_queries
     assert max(fair_errors(alike.metric, truth)) <= 0.02
-    assert len(alike.intervals) == 2 * even.cost.size + 1
+    assert len(alike.weights) == 2 * even.cost.size + 1
 
 
 def test_pairs_alike_by_the_thesis(perfect, drawn, asked_all, fair_errors):
     even = drawn.fair(2, 2, np.random.default_rng(3))
     truth = FairMetric(even.cost, np.tile(even.violation, (3, 1)), 0.4).normalized()
-    procedure = Fair(perfect(2, 3), strategy="published", same_pairs=True, tol=0.005)
+    procedure = Elicitation(perfect(2, 3), strategy="corrected", same_pairs=True, tol=0.005)
     assert max(fair_errors(asked_all(procedure, MetricOracle(truth)).metric, truth)) <= 0.1
 
 
@@ -181,7 +183,7 @@ def test_sparse_weights_take_fewer_questions(perfect, asked_all, fair_errors):
     cost[[0, 3]], gaps[0, 3] = 1.0, 1.0
     truth = FairMetric(cost, gaps, 0.5).normalized()
     plain, sparse = (
-        asked_all(Fair(perfect(3, 2), strategy="bisection", sparse=s), MetricOracle(truth))
+        asked_all(Elicitation(perfect(3, 2), strategy="bisection", sparse=s), MetricOracle(truth))
         for s in (False, True)
     )
     assert sparse.n_queries <= 0.8 * plain.n_queries
@@ -192,10 +194,10 @@ def test_sparse_weights_take_fewer_questions(perfect, asked_all, fair_errors):
 
 
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (3, 2), (2, 3)])
-@pytest.mark.parametrize("strategy", ["bisection", "published"])
+@pytest.mark.parametrize("strategy", ["bisection", "corrected"])
 def test_every_question_is_attained(k, m, strategy, perfect, drawn):
     space, rng = perfect(k, m), np.random.default_rng(0)
-    procedure = Fair(space, strategy=strategy, tol=0.05, max_queries=200)
+    procedure = Elicitation(space, strategy=strategy, tol=0.05, max_queries=200)
     oracle = MetricOracle(drawn.fair(k, m, rng))
     prior = np.stack([part.prior for part in space.parts]) * np.asarray(space.shares)[:, None]
     while (query := procedure.ask()) is not None:
@@ -212,7 +214,7 @@ def test_every_question_is_attained(k, m, strategy, perfect, drawn):
 
 
 def test_people_are_asked_about_what_classifiers_attain(calibrated, drawn):
-    procedure = Fair(calibrated, rng=0, max_queries=12, agreement=1.0)
+    procedure = Elicitation(calibrated, rng=0, max_queries=12, agreement=1.0)
     oracle = MetricOracle(drawn.fair(2, 2, np.random.default_rng(0)))
     while (query := procedure.ask()) is not None:
         assert not query.identical
@@ -233,7 +235,7 @@ def test_the_scale_of_the_metric_changes_nothing(seed, scale, lawful, drawn, ask
     truth = drawn.fair(2, 2, np.random.default_rng(seed))
     larger = FairMetric(scale * truth.cost, scale * truth.violation, truth.tradeoff)
     one, other = (
-        asked_all(Fair(lawful(), strategy="bisection", rng=0), MetricOracle(metric))
+        asked_all(Elicitation(lawful(), strategy="bisection", rng=0), MetricOracle(metric))
         for metric in (truth, larger)
     )
     assert one.transcript == other.transcript
@@ -241,10 +243,10 @@ def test_the_scale_of_the_metric_changes_nothing(seed, scale, lawful, drawn, ask
 
 
 @given(answers=st.lists(st.sampled_from(["first", "second", "tie", "skip"]), max_size=12),
-       strategy=st.sampled_from(["active", "bisection", "published"]))  # fmt: skip
+       strategy=st.sampled_from(["active", "bisection", "corrected"]))  # fmt: skip
 @settings(max_examples=8, deadline=None)
 def test_equal_answers_lead_to_equal_questions(answers, strategy, lawful):
-    one, other = (Fair(lawful(), strategy=strategy, rng=3) for _ in range(2))
+    one, other = (Elicitation(lawful(), strategy=strategy, rng=3) for _ in range(2))
     for answer in answers:
         assert one.ask() == other.ask()
         if one.ask() is None:
@@ -270,7 +272,7 @@ def test_groups_in_another_order_permute_the_violation(seed, drawn, asked_all):
         (order[groups], FairMetric(truth.cost, permuted(truth.violation, order), 0.5)),
     ):
         space = RateSpace.from_proba(y, np.eye(2)[y], groups=names)
-        result = asked_all(Fair(space, strategy="bisection", tol=1e-4), MetricOracle(metric))
+        result = asked_all(Elicitation(space, strategy="bisection", tol=1e-4), MetricOracle(metric))
         found.append(result.metric)
     assert np.allclose(found[0].cost, found[1].cost, atol=1e-3)
     assert found[0].tradeoff == pytest.approx(found[1].tradeoff, abs=0.05)
@@ -297,7 +299,7 @@ def test_classes_the_other_way_round_turn_the_metric(seed, drawn, asked_all):
         proba = (label[:, None] == np.array(names)).astype(float)
         space = RateSpace.from_proba(label, proba, groups=groups, classes=names)
         metric = FairMetric(truth.cost[::turn], truth.violation[:, ::turn], 0.5)
-        result = asked_all(Fair(space, strategy="bisection", tol=1e-4), MetricOracle(metric))
+        result = asked_all(Elicitation(space, strategy="bisection", tol=1e-4), MetricOracle(metric))
         found.append((result.metric.cost[::turn], result.metric.violation[:, ::turn]))
     assert np.allclose(found[0][0], found[1][0], atol=1e-3)
     assert np.allclose(found[0][1], found[1][1], atol=0.02)
@@ -308,14 +310,14 @@ def test_classes_the_other_way_round_turn_the_metric(seed, drawn, asked_all):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (3, 2), (2, 3)])
-@pytest.mark.parametrize("strategy", ["bisection", "published"])
+@pytest.mark.parametrize("strategy", ["bisection", "corrected"])
 def test_gaps_that_do_not_count(k, m, strategy, perfect, drawn):
     """λ = 0: the cost is found, and that gaps are arbitrary is said."""
-    if strategy == "published" and k == 3:
+    if strategy == "corrected" and k == 3:
         return
-    for seed in range(1 if strategy == "published" else 2):
+    for seed in range(1 if strategy == "corrected" else 2):
         truth = drawn.fair(k, m, np.random.default_rng(seed), 0.0)
-        procedure = Fair(perfect(k, m), strategy=strategy, tol=1e-3 if m == 2 else 0.01)
+        procedure = Elicitation(perfect(k, m), strategy=strategy, tol=1e-3 if m == 2 else 0.01)
         while (query := procedure.ask()) is not None:
             procedure.tell(MetricOracle(truth)(query))
         with warnings.catch_warnings(record=True) as seen:
@@ -328,15 +330,15 @@ def test_gaps_that_do_not_count(k, m, strategy, perfect, drawn):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (3, 2), (2, 3), (3, 3)])
-@pytest.mark.parametrize("strategy", ["bisection", "published"])
+@pytest.mark.parametrize("strategy", ["bisection", "corrected"])
 def test_errors_that_do_not_count(k, m, strategy, perfect, drawn):
     """λ = 1: what gaps cost is found; of two classes and three groups only pair by pair."""
-    if strategy == "published" and k == 3:
+    if strategy == "corrected" and k == 3:
         return
     truth = drawn.fair(k, m, np.random.default_rng(7), 1.0)
     words = "one pair of groups cost against another's$" if (k, m) == (2, 3) else "arbitrary$"
     with pytest.warns(NotIdentifiedWarning, match=r"only gaps count \(λ = 1\).*" + words):
-        result = Fair(perfect(k, m), strategy=strategy, tol=0.002).run(MetricOracle(truth))
+        result = Elicitation(perfect(k, m), strategy=strategy, tol=0.002).run(MetricOracle(truth))
     assert result.metric.tradeoff > 0.999
     if (k, m) != (2, 3):
         assert np.linalg.norm(result.metric.violation - truth.violation) < 0.02
@@ -348,7 +350,9 @@ def test_errors_that_do_not_count(k, m, strategy, perfect, drawn):
 def test_an_end_is_found_whatever_is_known(tradeoff, known, k, perfect, drawn, asked_all):
     truth = drawn.fair(k, 2, np.random.default_rng(11), tradeoff)
     parts = {name: getattr(truth, name) for name in known}
-    result = asked_all(Fair(perfect(k, 2), strategy="bisection", **parts), MetricOracle(truth))
+    result = asked_all(
+        Elicitation(perfect(k, 2), strategy="bisection", **parts), MetricOracle(truth)
+    )
     assert result.metric.tradeoff == pytest.approx(tradeoff, abs=0.005)
 
 
@@ -360,40 +364,40 @@ def test_a_small_trade_off_is_not_taken_for_a_great_one(m, tradeoff, perfect, dr
     rng, errors = np.random.default_rng(9), []
     for _ in range(7):
         truth = drawn.fair(2, m, rng, tradeoff)
-        result = asked_all(Fair(perfect(2, m), strategy="bisection"), MetricOracle(truth))
+        result = asked_all(Elicitation(perfect(2, m), strategy="bisection"), MetricOracle(truth))
         errors.append(abs(result.metric.tradeoff - tradeoff))
     assert np.median(errors) <= 0.02
 
 
-@pytest.mark.parametrize("strategy", ["bisection", "published"])
+@pytest.mark.parametrize("strategy", ["bisection", "corrected"])
 @pytest.mark.parametrize("answer", ["tie", "skip"])
 def test_someone_who_sees_no_difference_or_says_nothing(strategy, answer, perfect):
     words = "no question made a difference" if answer == "tie" else "no question was answered"
     with pytest.warns(NotIdentifiedWarning, match=f"^{words}; nothing is known of the metric$"):
-        result = Fair(perfect(2, 2), strategy=strategy, tol=0.05).run(lambda query: answer)
-    assert np.isfinite([w.estimate for w in result.intervals]).all()
+        result = Elicitation(perfect(2, 2), strategy=strategy, tol=0.05).run(lambda query: answer)
+    assert np.isfinite([w.value for w in result.weights]).all()
 
 
 @pytest.mark.parametrize("answer", ["tie", "skip"])
 def test_active_learns_little_from_someone_who_says_nothing(answer, lawful):
     """A tie says that two classifiers are about as good; a skip says nothing at all."""
-    procedure = Fair(lawful(), rng=0, max_queries=12, agreement=1.0)
+    procedure = Elicitation(lawful(), rng=0, max_queries=12, agreement=1.0)
     before = procedure.result
     after = procedure.run(lambda query: answer)
     assert len(procedure.answers) == (12 if answer == "skip" else 6)
     assert after.status == ("undecided" if answer == "skip" else "flagged")
     if answer == "skip":
-        assert after.intervals == before.intervals
+        assert after.weights == before.weights
         assert after.agreement == before.agreement
     else:
-        assert after.intervals[-1].upper - after.intervals[-1].lower > 0.2
+        assert after.weights[-1].upper - after.weights[-1].lower > 0.2
 
 
 def test_a_coin_contradicts_itself(perfect):
     warned = 0
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        procedure = Fair(perfect(2, 3), strategy="bisection", tol=0.05)
+        procedure = Elicitation(perfect(2, 3), strategy="bisection", tol=0.05)
         while procedure.ask() is not None:
             procedure.tell(str(rng.choice(["first", "second"])))
         with warnings.catch_warnings(record=True) as seen:
@@ -426,7 +430,7 @@ def test_people_who_slip_are_understood_and_limits_of_the_trade_off_hold(lawful,
     for seed in range(runs):
         # costs, gaps and λ as the prior has them, which is as they are drawn here
         truth = drawn.fair(2, 2, rng, rng.uniform())
-        procedure = Fair(space, rng=seed, max_queries=40)
+        procedure = Elicitation(space, rng=seed, max_queries=40)
         oracle = MetricOracle(truth, flip=0.1, rng=rng)
         while (query := procedure.ask()) is not None:
             procedure.tell(oracle(query))
@@ -435,11 +439,11 @@ def test_people_who_slip_are_understood_and_limits_of_the_trade_off_hold(lawful,
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ContradictionWarning)
             result = procedure.result
-        share = result.intervals[-1]
+        share = result.weights[-1]
         assert share.name == "trade-off"
         covered += share.lower <= truth.tradeoff <= share.upper
-        slips.append(result.lapse.estimate)
-        assert result.lapse.lower <= result.lapse.estimate <= result.lapse.upper
+        slips.append(result.lapse.value)
+        assert result.lapse.lower <= result.lapse.value <= result.lapse.upper
     with capsys.disabled():
         print(f"\nFair, 10 % flips: median agreement {np.median(reached):.3f} after "
               f"{np.median(counts):.0f} answers; limits of λ hold in {covered} of {runs}; "
@@ -451,6 +455,6 @@ def test_people_who_slip_are_understood_and_limits_of_the_trade_off_hold(lawful,
 
 def test_the_description_names_classes_and_groups(lawful):
     metric = FairMetric([1, 2], [[0, 0], [0, 5], [0, 0]], 0.5)
-    result = Fair(lawful(3), max_queries=8, rng=0).run(MetricOracle(metric))
+    result = Elicitation(lawful(3), max_queries=8, rng=0).run(MetricOracle(metric))
     assert re.search(r"between groups group \d and group \d", result.description)
     assert result.description == result.metric.describe([0, 1], [f"group {g}" for g in range(3)])

@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import expit
 
 from karat.datasets import LogisticLaw
-from karat.elicit import Fair, RateSpace
+from karat.elicit import Elicitation, RateSpace
 from karat.elicit.families import (
     LinearFamily,
     Monomials,
@@ -170,7 +170,11 @@ def test_which_limits_are_read_with_caution(binary, errors):
     law = LogisticLaw.binary(5.0)
     x, y = law.sample(400, rng=0)
     groups = RateSpace.from_proba(y, law.proba(x), groups=np.arange(400) % 2)
-    families = [LinearFamily(binary), Fair(groups)._family(flipped=False), LinearFamily(errors)]
+    families = [
+        LinearFamily(binary),
+        Elicitation(groups)._problem.family(),
+        LinearFamily(errors),
+    ]
     cautious = []
     for family in families:
         posterior = ParticlePosterior.prior(family, 50, TYPICAL, np.random.default_rng(6))

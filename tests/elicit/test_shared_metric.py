@@ -4,16 +4,7 @@ import numpy as np
 import pytest
 
 from karat.datasets import LogisticLaw
-from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
-    BinarySpace,
-    DiagonalLinear,
-    DiagonalSpace,
-    MetricOracle,
-    Procedure,
-    shared_metric,
-)
+from karat.elicit import BinarySpace, DiagonalSpace, Elicitation, MetricOracle, shared_metric
 from karat.elicit._charts import chart_of
 from karat.elicit._shared_metric import PeopleChains, read_people
 from karat.elicit.asking import Effort
@@ -28,14 +19,14 @@ def space():
 
 def asked(space, cost, seed=0, flip=0.0, **options):
     person = MetricOracle(cost_matrix([[0, 1], [cost, 0]]), flip=flip, rng=seed)
-    return BinaryLinear(space, rng=seed, **options).run(person)
+    return Elicitation(space, rng=seed, **options).run(person)
 
 
 @pytest.mark.slow
 def test_people_who_agree_have_little_spread(space):
     results = [asked(space, 3, seed, agreement=0.99) for seed in range(6)]
     shared = shared_metric(space, results, rng=0)
-    ratio = shared.intervals[0].estimate / shared.intervals[1].estimate
+    ratio = shared.weights[0].value / shared.weights[1].value
     assert ratio == pytest.approx(3, rel=0.2)
     assert shared.spread.upper < 1.8
     assert shared.agreement > 0.93
@@ -50,11 +41,11 @@ def test_people_who_differ_are_not_averaged_away(space):
     shared = shared_metric(space, results, names=names, rng=0)
     assert shared.spread.lower > 1.3
     assert shared.agreement < 0.85
-    ratios = [person[0].estimate / person[1].estimate for person in shared.people]
+    ratios = [person[0].value / person[1].value for person in shared.people]
     assert ratios == sorted(ratios), "each person keeps their own order"
     assert ratios[0] < 1 < ratios[-1]
     wide = shared.next_person[0].upper - shared.next_person[0].lower
-    assert wide > shared.intervals[0].upper - shared.intervals[0].lower
+    assert wide > shared.weights[0].upper - shared.weights[0].lower
     assert shared.people_names == names  # as they were passed
 
 
@@ -62,9 +53,9 @@ def test_people_who_differ_are_not_averaged_away(space):
 def test_a_person_with_few_answers_is_drawn_toward_the_others(space):
     many = [asked(space, 4, seed, agreement=0.99) for seed in range(5)]
     hasty = asked(space, 0.5, 9, max_queries=1)
-    alone = hasty.intervals[0].estimate / hasty.intervals[1].estimate
+    alone = hasty.weights[0].value / hasty.weights[1].value
     shared = shared_metric(space, [*many, hasty], rng=0)
-    together = shared.people[-1][0].estimate / shared.people[-1][1].estimate
+    together = shared.people[-1][0].value / shared.people[-1][1].value
     assert together > alone
 
 
@@ -75,10 +66,10 @@ def test_three_classes_and_ties():
         MetricOracle(weighted_accuracy(w), tie=0.005)
         for w in ((0.2, 0.5, 0.3), (0.25, 0.5, 0.25), (0.3, 0.4, 0.3))
     ]
-    results = [DiagonalLinear(diagonal, rng=i).run(p) for i, p in enumerate(people)]
+    results = [Elicitation(diagonal, rng=i).run(p) for i, p in enumerate(people)]
     shared = shared_metric(diagonal, results, rng=0)
-    assert np.argmax([w.estimate for w in shared.intervals]) == 1
-    assert sum(w.estimate for w in shared.intervals) == pytest.approx(1)
+    assert np.argmax([w.value for w in shared.weights]) == 1
+    assert sum(w.value for w in shared.weights) == pytest.approx(1)
 
 
 @pytest.mark.filterwarnings("ignore:chains have not mixed")
@@ -102,8 +93,8 @@ def test_what_is_refused(space):
     other = BinarySpace.from_density(LogisticLaw.binary(3.0).proba, n_points=501)
     with pytest.raises(OptionError, match="another space"):
         shared_metric(other, [result, result])
-    ratio = BinaryLinearFractional(space, rng=0, max_queries=2).run(MetricOracle("f1"))
-    with pytest.raises(OptionError, match=r"mixes families.*BinaryLinearFractional"):
+    ratio = Elicitation(space, "ratio", rng=0, max_queries=2).run(MetricOracle("f1"))
+    with pytest.raises(OptionError, match=r"mixes families.*linear\(\).*ratio\(\)"):
         shared_metric(space, [result, ratio])
     turned = asked(space, 2, orientation="decreasing")
     with pytest.raises(OptionError, match="the other way round"):
@@ -113,7 +104,7 @@ def test_what_is_refused(space):
 @pytest.mark.slow
 def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
     # Shorter chains and fewer particles: rougher limits, the same claim.
-    monkeypatch.setattr(Procedure, "effort", Effort(particles=400))
+    monkeypatch.setattr(Elicitation, "effort", Effort(particles=400))
     held, spread_held, runs = 0, 0, 24
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -122,7 +113,7 @@ def test_the_limits_hold_the_shared_weights_and_the_spread(space, monkeypatch):
         for z in center + tau * rng.normal(size=3):
             weights = np.exp([z / np.sqrt(2), -z / np.sqrt(2)])
             oracle = MetricOracle(space.linear_metric(weights), flip=rng.beta(1, 5) / 2, rng=rng)
-            results.append(BinaryLinear(space, rng=rng, max_queries=4).run(oracle))
+            results.append(Elicitation(space, rng=rng, max_queries=4).run(oracle))
         _, family, people = read_people(space, results)
         chains = PeopleChains(chart_of(family), people, rng, chains=8)
         chains.warm_up(50)

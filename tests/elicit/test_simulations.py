@@ -7,17 +7,7 @@ import pytest
 from scipy.stats import binomtest, kendalltau
 
 from karat.datasets import LogisticLaw
-from karat.elicit import (
-    BinaryLinear,
-    BinaryLinearFractional,
-    BinarySpace,
-    ConfusionSpace,
-    DiagonalLinear,
-    DiagonalSpace,
-    Linear,
-    LinearFractional,
-    MetricOracle,
-)
+from karat.elicit import BinarySpace, ConfusionSpace, DiagonalSpace, Elicitation, MetricOracle
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import LinearMetric, weighted_accuracy
 
@@ -55,20 +45,20 @@ def law_of_three():
 
 
 @pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
-@pytest.mark.parametrize("kind", [BinaryLinear, Linear])
-def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, capsys):
+@pytest.mark.parametrize("name", ["binary", "confusion"])
+def test_twenty_five_answers_of_people_who_slip(name, law_of_two, law_of_three, capsys):
     """Half of the people or more are understood on 95 % of pairs; on 90 % if they slip one in five.
 
-    Twelve people for each rate of slips; neither rate is told to the procedure. Of so few the test
+    Twelve people for each rate of slips; neither rate is told to the search. Of so few the test
     of a half notices only that not one is understood so well; the median is the sharper test.
     """
-    space = law_of_two if kind is BinaryLinear else law_of_three
+    space = law_of_two if name == "binary" else law_of_three
     reached, rng = {}, np.random.default_rng(60)
     for flip in (0.1, 0.2):
         found = []
         for seed in range(RUNS // 5):
             truth = draw_metric(space, rng)
-            procedure = kind(space, rng=seed, agreement=0.98, max_queries=25)
+            procedure = Elicitation(space, rng=seed, agreement=0.98, max_queries=25)
             oracle = MetricOracle(truth, flip=flip, rng=rng)
             while (query := procedure.ask()) is not None:
                 procedure.tell(oracle(query))
@@ -77,7 +67,7 @@ def test_twenty_five_answers_of_people_who_slip(kind, law_of_two, law_of_three, 
                 found.append(agreement(space, procedure.result.metric, truth, rng))
         reached[flip] = np.array(found)
     with capsys.disabled():
-        print(f"\n{kind.__name__}, at most 25 answers: median agreement " + ", ".join(
+        print(f"\n{name}, at most 25 answers: median agreement " + ", ".join(
             f"{np.median(found):.3f} at {100 * flip:.0f} % flips" for flip, found in reached.items()
         ))  # fmt: skip
     for flip, wanted in ((0.1, 0.95), (0.2, 0.90)):
@@ -96,7 +86,7 @@ def test_limits_cover_and_the_predicted_agreement_is_kept(law_of_two, capsys):
         oracle = MetricOracle(truth, flip=rng.beta(1, 19), rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ContradictionWarning)
-            result = BinaryLinear(law_of_two, rng=seed).run(oracle)
+            result = Elicitation(law_of_two, rng=seed).run(oracle)
         ratio = result.ratios[0]
         true = truth.weights[1, 1] / truth.weights[0, 0]
         hits += ratio.lower <= true <= ratio.upper
@@ -125,7 +115,7 @@ def test_bisection_of_two_classes(law_of_two):
         truth = LinearMetric([[np.sin(angle), 0], [0, np.cos(angle)]])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NotIdentifiedWarning)  # close to the ends
-            result = BinaryLinear(law_of_two, strategy="bisection").run(MetricOracle(truth))
+            result = Elicitation(law_of_two, strategy="bisection").run(MetricOracle(truth))
         weights = result.metric.weights
         assert abs(np.arctan2(weights[0, 0], weights[1, 1]) - angle) <= 0.01
         assert result.n_queries <= 8
@@ -141,7 +131,7 @@ def test_bisection_of_a_diagonal(slopes, most):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             oracle = MetricOracle(weighted_accuracy(weights))
-            result = DiagonalLinear(space, strategy="bisection").run(oracle)
+            result = Elicitation(space, strategy="bisection").run(oracle)
         assert result.n_queries <= most
         assert all(issubclass(w.category, NotIdentifiedWarning) for w in seen)
         if not seen:
@@ -162,20 +152,20 @@ def test_bisection_of_every_error(k, most, limit, law_of_three):
     rng, errors = np.random.default_rng(64), []
     for _ in range(RUNS // 2):
         truth = draw_metric(space, rng)
-        result = Linear(space, strategy="bisection").run(MetricOracle(truth))
+        result = Elicitation(space, strategy="bisection").run(MetricOracle(truth))
         assert result.n_queries <= most
         errors.append(np.linalg.norm(result.metric.weights - truth.weights))
     assert max(errors) <= limit
 
 
-@pytest.mark.parametrize("kind", [BinaryLinearFractional, LinearFractional])
-def test_bisection_of_ratios(kind, law_of_two, law_of_three, draw_confusions):
+@pytest.mark.parametrize("name", ["binary", "confusion"])
+def test_bisection_of_ratios(name, law_of_two, law_of_three, draw_confusions):
     """The same order on random confusions: Kendall's τ of at least 0.995, as a median."""
-    space = law_of_two if kind is BinaryLinearFractional else law_of_three
+    space = law_of_two if name == "binary" else law_of_three
     rng, taus = np.random.default_rng(65), []
     for _ in range(RUNS // 3):
         truth = space.ratio_metric(*np.abs(rng.normal(size=(2, space.dim))))
-        result = kind(space, strategy="bisection").run(MetricOracle(truth))
+        result = Elicitation(space, "ratio", strategy="bisection").run(MetricOracle(truth))
         tables = draw_confusions(space, 200, rng)
         taus.append(kendalltau(truth(tables), result.metric(tables)).statistic)
     assert np.median(taus) > 0.995

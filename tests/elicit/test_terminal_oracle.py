@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.elicit import BinaryLinear, BinarySpace, Query, TerminalOracle
+from karat.elicit import BinarySpace, Elicitation, Query, TerminalOracle
 from karat.elicit.oracles import comparison_text
 from karat.exceptions import OptionError
 
@@ -83,7 +83,7 @@ def test_it_drives_a_procedure():
     space = BinarySpace.from_scores(rng.random(300) < score, score).smoothed()
     answers = io.StringIO("1\n2\n" * 30)
     oracle = TerminalOracle(space.classes, stream_in=answers, stream_out=io.StringIO())
-    assert BinaryLinear(space, strategy="bisection").run(oracle).n_queries >= 5
+    assert Elicitation(space, strategy="bisection").run(oracle).n_queries >= 5
 
 
 @pytest.mark.parametrize("out_of", [0, -5, 2.5, "all", True])
@@ -102,10 +102,10 @@ def test_ctrl_c_leaves_at_once_where_polars_is_loaded(press_until_it_ends):
     code = """
 import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # the keys are its signals
 import numpy as np, polars
-from karat.elicit import BinaryLinear, BinarySpace, TerminalOracle
+from karat.elicit import BinarySpace, Elicitation, TerminalOracle
 polars.DataFrame({"a": [1]}).select(polars.col("a").sum())
 y, score = np.arange(40) % 2, np.linspace(0, 1, 40) ** 2
-procedure = BinaryLinear(BinarySpace.from_scores(y, score), rng=0, agreement=1.0)
+procedure = Elicitation(BinarySpace.from_scores(y, score), rng=0, agreement=1.0)
 try:
     procedure.run(TerminalOracle())
 except KeyboardInterrupt:

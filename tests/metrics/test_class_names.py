@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from karat.bounds import difference_bounds, performance_bounds
 from karat.consensus import ScoreEstimator
 from karat.datasets import LogisticLaw
-from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
+from karat.elicit import BinarySpace, Elicitation, MetricOracle
 from karat.exceptions import LabelError, MetricError, PositiveClassError
 from karat.metrics import (
     FairMetric,
@@ -64,7 +64,7 @@ def test_files_keep_all_that_is_known():
     rests_on = Elicited(
         status="certified", n_queries=12, agreement=0.97, who="Ada", when="2026-11-18",
         limits=({"name": "a missed high", "value": 5.0, "lower": 3.0, "upper": None},),
-        procedure="BinaryLinear",
+        procedure="linear family, strategy active",
     )  # fmt: skip
     metric = COSTS._with(elicited=rests_on)
     text = metric.to_json()
@@ -196,10 +196,10 @@ def test_a_simulated_person_is_asked_about_the_classes_of_its_metric():
     names = np.where(y == 1, "high", "low")
     space = BinarySpace.from_scores(names, law.proba(x)[:, 1])
     person = MetricOracle(cost_matrix([[0, 1], [3, 0]], ["low", "high"]))
-    assert BinaryLinear(space, rng=0, max_queries=4).run(person).metric.classes == ("low", "high")
+    assert Elicitation(space, rng=0, max_queries=4).run(person).metric.classes == ("low", "high")
     other = MetricOracle(cost_matrix([[0, 3], [1, 0]], ["high", "low"]))
     with pytest.raises(LabelError, match=r"\['low', 'high'\].*\['high', 'low'\]"):
-        BinaryLinear(space, rng=0).run(other)
+        Elicitation(space, rng=0).run(other)
     strange = MetricOracle(cost_matrix([[0, 1], [3, 0]], ["a", "b"]))
     with pytest.raises(LabelError, match=r"\['low', 'high'\].*\['a', 'b'\]"):
-        BinaryLinear(space, rng=0).run(strange)
+        Elicitation(space, rng=0).run(strange)

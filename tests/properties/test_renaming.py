@@ -1385,7 +1385,7 @@ def ranking_classifier(d: Data, names: Names, rng: int) -> dict[str, Any]:
 @case(
     "elicit.BinarySpace", "elicit.BinarySpace.from_scores", "elicit.BinarySpace.from_counts",
     "elicit.BinarySpace.from_proba", "elicit.BinarySpace.from_calibrated",
-    "elicit.BinarySpace.from_density", "elicit.BinaryLinear", "elicit.MetricOracle",
+    "elicit.BinarySpace.from_density", "elicit.Elicitation", "elicit.MetricOracle",
     "elicit.agreement_on", "elicit.evaluation_pairs", "elicit.shared_metric",
     "decisions.RandomizedClassifier", "decisions.RandomizedClassifier.predict",
     "decisions.RandomizedClassifier.predict_proba", sizes=(2,), examples=4,
@@ -1408,7 +1408,7 @@ def elicited_for_two_classes(d: Data, names: Names, rng: int) -> dict[str, Any]:
     for how, space in spaces.items():
         assert codes(space.classes, names) == [0, 1]
         out[f"{how} center"] = space.boundary([1, 2])
-        asking = elicit.BinaryLinear(space, max_queries=6, rng=rng)
+        asking = elicit.Elicitation(space, max_queries=6, rng=rng)
         found = asking.run(person)
         out[f"{how} weights"] = found.metric.weights
         out[f"{how} score"] = found.metric.score(y, names(d.a))
@@ -1420,7 +1420,7 @@ def elicited_for_two_classes(d: Data, names: Names, rng: int) -> dict[str, Any]:
     shares = space.classifier(space.center)
     out["shares"] = shares.predict_proba(d.proba)
     out["called"] = codes(shares.predict(d.proba, rng=rng), names)
-    ratio = elicit.BinaryLinearFractional(space, max_queries=6, rng=rng)
+    ratio = elicit.Elicitation(space, "ratio", max_queries=6, rng=rng)
     told = ratio.run(elicit.MetricOracle(metrics.f_beta(1))).metric
     out["ratio"] = told.score(y, names(d.a))
     both = elicit.shared_metric(space, [found, found], draws=50, warm_up=50, rng=rng)
@@ -1429,8 +1429,7 @@ def elicited_for_two_classes(d: Data, names: Names, rng: int) -> dict[str, Any]:
 
 @case(
     "elicit.ConfusionSpace", "elicit.DiagonalSpace", "elicit.RateSpace",
-    "elicit.RateSpace.from_proba", "elicit.Fair", "elicit.FairQuadratic", "elicit.Polynomial",
-    "elicit.Quadratic", sizes=(2, 3), examples=2,
+    "elicit.RateSpace.from_proba", "elicit.Elicitation", sizes=(2, 3), examples=2,
 )  # fmt: skip
 def elicited_for_several_classes(d: Data, names: Names, rng: int) -> dict[str, Any]:
     y, out, own = names(d.y), {}, {"classes": names.classes}
@@ -1445,29 +1444,30 @@ def elicited_for_several_classes(d: Data, names: Names, rng: int) -> dict[str, A
         out[f"{how} center"] = space.center
         made = type(space)(space.population, names.classes)
         out[f"{how} made"] = made.boundary(np.ones(space.dim))
-    for how, kind, weights in [
-        ("confusion", elicit.Linear, costs), ("confusion", elicit.LinearFractional, costs),
-        ("diagonal", elicit.DiagonalLinear, metrics.weighted_accuracy(np.arange(1, d.k + 1))),
-        ("rate", elicit.Quadratic, costs), ("rate", elicit.Polynomial, costs),
+    for how, family, weights in [
+        ("confusion", "linear", costs), ("confusion", "ratio", costs),
+        ("diagonal", "linear", metrics.weighted_accuracy(np.arange(1, d.k + 1))),
+        ("rate", "quadratic", costs), ("rate", "polynomial", costs),
     ]:  # fmt: skip
         if d.k == 2 and how == "diagonal":  # that of two classes is the case above
             continue
-        found = kind(spaces[how], max_queries=4, rng=rng).run(elicit.MetricOracle(weights))
-        out[kind.__name__] = found.metric.score(y, names(d.a))
+        asking = elicit.Elicitation(spaces[how], family, max_queries=4, rng=rng)
+        found = asking.run(elicit.MetricOracle(weights))
+        out[f"{how} {family}"] = found.metric.score(y, names(d.a))
     # Sorted: another order of the coordinates, and with it other questions; the metric is close.
     table = elicit.ConfusionSpace.from_proba(y, names.sorted(d.proba))
     sorted_costs = np.array(COSTS[d.k])[np.ix_(names.order, names.order)]
     person = elicit.MetricOracle(metrics.cost_matrix(sorted_costs))
-    far = elicit.Linear(table, max_queries=8, rng=rng).run(person).metric
+    far = elicit.Elicitation(table, max_queries=8, rng=rng).run(person).metric
     weights = names.back(far.weights, far.classes, 0, 1)
     out["~sorted"] = weights / np.linalg.norm(weights)
     grouped = elicit.RateSpace.from_proba(y, d.proba, groups=names.group(d.groups), **own)
     person = elicit.MetricOracle(fair(d.k, "gaps"))
-    found = elicit.Fair(grouped, max_queries=5, rng=rng).run(person)
+    found = elicit.Elicitation(grouped, max_queries=5, rng=rng).run(person)
     score = found.metric.score(y, names(d.a), groups=names.group(d.groups))
     out["~fair"] = score
     person = elicit.MetricOracle(fair(d.k, "squares"))
-    found = elicit.FairQuadratic(grouped, max_queries=5, rng=rng).run(person)
+    found = elicit.Elicitation(grouped, "quadratic", max_queries=5, rng=rng).run(person)
     out["~fair quadratic"] = found.metric.score(y, names(d.a), groups=names.group(d.groups))
     return out
 

@@ -1,29 +1,39 @@
 """Every family of metrics is asked about in a study, and what people guess is a metric too."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from karat.exceptions import ElicitationError, OptionError
 from karat.metrics import FairMetric, cost_matrix
-from karat.studio.schemas import FAMILY_NAMES
+from karat.studio.schemas import FAMILY_NAMES, SpaceName
 from karat.studio.services import asking, pages, results, studies
 
-# With two classes, "diagonal" and "monotone" are "linear", and "diagonal-ratio" is "ratio".
 CASES = [
-    *[(family, 2) for family in ("linear", "ratio", "quadratic", "fair", "fair-quadratic")],
-    *[(family, 3) for family in ("linear", "diagonal", "diagonal-ratio", "monotone", "fair")],
+    *[(family, None, 2) for family in ("linear", "ratio", "quadratic", "polynomial")],
+    *[(family, None, 3) for family in ("linear", "monotone")],
+    *[(family, "diagonal", 3) for family in ("linear", "ratio")],
+    ("linear", "diagonal", 2),  # which is binary
+    ("linear", "groups", 2),
+    ("linear", "groups", 3),
+    ("quadratic", "groups", 2),
+    ("linear", "rate", 2),
+    ("ratio", "confusion", 2),
 ]
 
 
-def test_every_family_is_tried():
-    assert {family for family, _ in CASES} == set(FAMILY_NAMES)
+def test_every_family_and_space_is_tried():
+    assert {family for family, *_ in CASES} == set(FAMILY_NAMES)
+    assert {space for _, space, _ in CASES} == {None, *get_args(SpaceName)}
 
 
-@pytest.mark.parametrize(("family", "k"), CASES)
-def test_a_study_of_every_family_is_finished(kit, store, family, k):
+@pytest.mark.parametrize(("family", "space", "k"), CASES)
+def test_a_study_of_every_family_is_finished(kit, store, family, space, k):
     data = kit.grouped_data(n=200, k=k)
-    study = kit.make(store, data, family=family, max_queries=2, n_evaluation=2, same_pairs=True)
-    fair = family.startswith("fair")
+    options = {"max_queries": 2, "n_evaluation": 2, "same_pairs": True}
+    study = kit.make(store, data, family=family, space=space, **options)
+    fair = space == "groups"
     costs = np.ones((k, k)) - np.eye(k)
     metric = cost_matrix(costs)
     if fair:
@@ -101,7 +111,7 @@ def test_a_guess_is_the_metric_that_it_says(kit, store, study):
 
 
 def test_a_guess_of_groups_weighs_gaps(kit, store):
-    study = kit.make(store, kit.grouped_data(), family="fair")
+    study = kit.make(store, kit.grouped_data(), space="groups")
     asked = studies.asked_of(store, study)
     guessed = asking.guess_metric(asked, {"ratio": 1.0, "gap": 1.0})
     even = np.array([[[0.2, 0.05], [0.05, 0.2]]] * 2)
@@ -132,7 +142,7 @@ def test_people_are_told_what_they_said_in_their_words(kit, store, study):
 
 def test_what_cannot_be_asked_about_is_refused(kit, store):
     with pytest.raises(ElicitationError, match="have no groups"):
-        kit.make(store, family="fair")
+        kit.make(store, space="groups")
 
 
 def test_options_stay_once_someone_has_begun(kit, store, study):

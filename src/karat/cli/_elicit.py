@@ -25,18 +25,16 @@ from karat.cli._table import (
 )
 from karat.elicit import (
     BinarySpace,
+    Elicitation,
     ElicitationResult,
-    Fair,
-    FairQuadratic,
-    Procedure,
     Query,
     RateSpace,
-    Space,
     Transcript,
     load_transcript,
 )
-from karat.elicit.by_name import FAMILIES, GROUPED
-from karat.elicit.oracles import counts_by_group, leave_at_once
+from karat.elicit.by_name import FAMILIES, SPACES, space_name
+from karat.elicit.oracles import KEYS, counts_by_group, leave_at_once
+from karat.elicit.spaces import Space
 from karat.exceptions import ContradictionWarning, OptionError
 from karat.metrics.base import MetricBase
 from karat.metrics.families import class_name
@@ -50,8 +48,16 @@ def elicit(
     pos_label: flags.PosLabel = None,
     group: flags.Group = None,
     family: Annotated[str, typer.Option(help=f"One of {', '.join(FAMILIES)}.")] = "linear",
+    space: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What the metric weighs: one of {', '.join(SPACES)} (where nothing is said, what "
+            "is usual for the family; groups with --group)."
+        ),
+    ] = None,
     strategy: Annotated[
-        str | None, typer.Option(help="active (where nothing is said), bisection or published.")
+        str | None,
+        typer.Option(help="active (where nothing is said), bisection, published or corrected."),
     ] = None,
     agreement: Annotated[
         float | None,
@@ -102,7 +108,7 @@ def elicit(
     }
 
     def work() -> Answer:
-        space, build = read_space(
+        asked_about = read_space(
             read_table(file).with_codes(group),
             label=label,
             score=score,
@@ -110,22 +116,23 @@ def elicit(
             pos_label=pos_label,
             group=group,
             family=family,
+            space=space,
         )
-        space = space.smoothed() if smooth else space
-        procedure, note = begin(build, space, transcript, options)
+        asked_about = asked_about.smoothed() if smooth else asked_about
+        elicitation, note = begin(asked_about, family, transcript, options)
         if note:
             console(stderr=as_json).print(note, markup=False)
-        ask(procedure, space, transcript, quiet=as_json)
-        if (nothing := nothing_said(procedure, transcript)) is not None:
+        ask(elicitation, asked_about, transcript, quiet=as_json)
+        if (nothing := nothing_said(elicitation, transcript)) is not None:
             return Answer(data={"summary": nothing, "result": None}, text=[nothing])
-        result = procedure.result
+        result = elicitation.result
         if save_metric is not None:
             with replaced(save_metric) as path:
                 path.write_text(_dated(result.metric).to_json() + "\n", encoding="utf-8")
             if result.status == "flagged":
                 flagged.append(save_metric)
                 _warn_of_flags(save_metric)
-        return _answer(file.name, procedure, result, save_metric, transcript)
+        return _answer(file.name, elicitation, result, save_metric, transcript)
 
     run(
         work,
@@ -157,23 +164,23 @@ def _warn_of_flags(path: Path) -> None:
 
 def _answer(
     name: str,
-    procedure: Procedure,
+    elicitation: Elicitation,
     result: ElicitationResult,
     save_metric: Path | None,
     transcript: Path | None,
 ) -> Answer:
     described = result.description
-    weights = Grid(("weight", "estimate", "95 % limits"), tuple(_rows(result)))
+    weights = Grid(("weight", "value", "95 % limits"), tuple(_rows(result)))
     text: list[str | Grid] = [result.summary(), weights, described]
     if save_metric is not None:
         text.append(f"the metric is in {save_metric}")
     if transcript is not None:
-        go_on = "" if procedure.finished else ": run again to go on"
+        go_on = "" if elicitation.finished else ": run again to go on"
         text.append(f"the answers are in {transcript}{go_on}")
     return Answer(
         data={"summary": result.summary(), "result": result},
         text=text,
-        page=partial(_page, name, procedure, result, described, weights),
+        page=partial(_page, name, elicitation, result, described, weights),
     )
 
 
@@ -182,13 +189,13 @@ def _rows(result: ElicitationResult) -> list[tuple[str, str, str]]:
         return f"{low:.3g} to {'∞' if np.isinf(high) else f'{high:.3g}'}"
 
     return [
-        (w.name, f"{w.estimate:.3g}", limits(w.lower, w.upper))
-        for w in (*result.intervals, *result.ratios)
+        (w.name, f"{w.value:.3g}", limits(w.lower, w.upper))
+        for w in (*result.weights, *result.ratios)
     ]
 
 
 def _page(
-    name: str, procedure: Procedure, result: ElicitationResult, described: str, weights: Grid
+    name: str, elicitation: Elicitation, result: ElicitationResult, described: str, weights: Grid
 ) -> Page:
     sections = [
         section(
@@ -202,11 +209,11 @@ def _page(
                 "and means the same by every answer.",
             ),
             code=(
-                f"from karat.elicit import {result.procedure}\n\n"
-                f"{result.procedure}.resume(space, 'answers.json').result.metric\n"
+                "from karat.elicit import Elicitation\n\n"
+                "Elicitation.resume(space, 'answers.json').result.metric\n"
             ),
         ),
-        *_group_sections(procedure, result),
+        *_group_sections(elicitation, result),
         section(
             "What was asked?",
             result.questions.summary(),
@@ -227,11 +234,11 @@ def _page(
     )
 
 
-def _group_sections(procedure: Procedure, result: ElicitationResult) -> list[Any]:
+def _group_sections(elicitation: Elicitation, result: ElicitationResult) -> list[Any]:
     """Return what there is to say of a metric of groups."""
-    if result.trade_off is None or not isinstance(procedure, Fair | FairQuadratic):
+    if result.trade_off is None:
         return []
-    frontier = procedure.frontier()
+    frontier = elicitation.frontier()
     return [
         section(
             "What is a gap between groups worth?",
@@ -248,52 +255,51 @@ def _group_sections(procedure: Procedure, result: ElicitationResult) -> list[Any
     ]
 
 
-# --- Ask a procedure's questions at the terminal.
+# --- Ask an elicitation's questions at the terminal.
 
-_ANSWERS = {"1": "first", "2": "second", "t": "tie", "=": "tie", "s": "skip"}
-_UNDO, _STOP = "u", "q"
+_UNDO, _STOP = ("u", "undo"), ("q", "quit")
 _HELP = "1 first · 2 second · t tie · s skip · u undo · q stop here"
 
 
-def ask(procedure: Procedure, space: Space, transcript: Path | None, *, quiet: bool) -> None:
+def ask(elicitation: Elicitation, space: Space, transcript: Path | None, *, quiet: bool) -> None:
     """Ask until no question is left or the person stops; with ``quiet`` on the standard error.
 
     Every answer is in the transcript before the next question is thought of, with the seconds that
     it took: whoever leaves by Ctrl-C leaves at once, and nothing is lost.
     """
     out = console(stderr=quiet)
-    record = procedure.transcript
+    record = elicitation.transcript
     leave_at_once()
     try:
-        while (query := procedure.ask()) is not None:
-            out.print(drawn_pair(query, space, len(procedure.answers) + 1))
+        while (query := elicitation.ask()) is not None:
+            out.print(drawn_pair(query, space, len(elicitation.answers) + 1))
             start = time.monotonic()
             key = _read_key(out)
-            if key == _STOP:
+            if key in _STOP:
                 break
-            if key == _UNDO and not record.answers:
+            if key in _UNDO and not record.answers:
                 out.print("nothing to take back yet")
-            elif key == _UNDO:
+            elif key in _UNDO:
                 record = without_last(record)
                 save_answers(record, transcript)
-                procedure.undo()
+                elicitation.undo()
             else:
                 kept = {"seconds": round(time.monotonic() - start, 3)}
-                record = with_answer(record, query, _ANSWERS[key], kept)
+                record = with_answer(record, query, KEYS[key], kept)
                 save_answers(record, transcript)
-                procedure.tell(_ANSWERS[key], **kept)
+                elicitation.tell(KEYS[key], **kept)
     except KeyboardInterrupt:
         save_answers(record, transcript)  # again, lest the first time was what was interrupted
         out.print(_farewell(len(record.answers), transcript), markup=False)
         raise
 
 
-def nothing_said(procedure: Procedure, transcript: Path | None) -> str | None:
+def nothing_said(elicitation: Elicitation, transcript: Path | None) -> str | None:
     """Return that nothing is known, where no question was answered or all were skipped."""
-    n = len(procedure.answers)
+    n = len(elicitation.answers)
     if n == 0:
         return "Nothing was answered, so nothing is known, and nothing is saved."
-    if any(answer != "skip" for answer in procedure.answers):
+    if any(answer != "skip" for answer in elicitation.answers):
         return None
     asked = "The question was skipped" if n == 1 else f"All {n} questions were skipped"
     where = "" if transcript is None else f"; the transcript is in {transcript}: run again to go on"
@@ -317,8 +323,8 @@ def _read_key(out: Any) -> str:
             key = str(out.input(f"{_HELP} > ")).strip().lower()
         except EOFError:
             out.print()
-            return _STOP
-        if key in {*_ANSWERS, _UNDO, _STOP}:
+            return _STOP[0]
+        if key in {*KEYS, *_UNDO, *_STOP}:
             return key
         out.print(f"{key!r} is no answer", markup=False)
 
@@ -365,7 +371,7 @@ def _bar(count: int, total: int) -> str:
     return str("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip())
 
 
-# --- A procedure at its beginning, or where a transcript left it.
+# --- An elicitation at its beginning, or where a transcript left it.
 
 # Which of two values asks for more, of every option that says when to stop: a transcript goes on
 # with that one.
@@ -377,29 +383,30 @@ _MORE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def begin(
-    build: type[Procedure], space: Space, transcript: Path | None, given: Mapping[str, Any]
-) -> tuple[Procedure, str]:
-    """Return the procedure, and a line on what it goes on from; empty where it is new.
+    space: Space, family: str, transcript: Path | None, given: Mapping[str, Any]
+) -> tuple[Elicitation, str]:
+    """Return the elicitation, and a line on what it goes on from; empty where it is new.
 
     A transcript brings its own options. Of those given now (None: not given), only what asks for
     more than the transcript did replaces them; the line names the others.
     """
     options = {name: value for name, value in given.items() if value is not None}
     if transcript is None or not transcript.exists():
-        return build(space, **options), ""
+        return Elicitation(space, family, **options), ""
     saved = load_transcript(transcript)
-    if saved.procedure != build.__name__:
+    if (saved.family, saved.space.get("kind")) != (family, space.kind):
         raise OptionError(
-            f"--transcript is {str(transcript)!r}, whose answers were given to {saved.procedure}, "
-            f"and these options ask by {build.__name__}; expected the --family and --group that it "
-            "was made with, or another file"
+            f"--transcript is {str(transcript)!r}, whose answers are about {saved.family} metrics "
+            f"on a {saved.space.get('kind')} space, and these options ask about {family} ones on "
+            f"a {space.kind} space; expected the --family, --space and --group that it was made "
+            "with, or another file"
         )
     changed = {
         name: options[name]
         for name in _MORE
         if name in options and _asks_more(saved, name, options)
     }
-    procedure = build.resume(space, saved, **changed)
+    elicitation = Elicitation.resume(space, saved, **changed)
     n = "1 answer" if len(saved.answers) == 1 else f"{len(saved.answers)} answers"
     left = [
         f"--{name.replace('_', '-')} {value}"
@@ -408,17 +415,17 @@ def begin(
         and name not in changed
     ]
     raised = "".join(f", and {name} {value:g}" for name, value in changed.items())
-    if procedure.finished:
-        if procedure.result.status == "flagged":
-            return procedure, (
+    if elicitation.finished:
+        if elicitation.result.status == "flagged":
+            return elicitation, (
                 f"all is asked: {n}, which are flagged: begin again with another --transcript"
             )
-        return procedure, (
+        return elicitation, (
             f"all is asked: {n}; a greater --agreement or --max-queries or a smaller "
             "--precision goes on"
         )
     ignored = f" (not {', '.join(left)})" if left else ""
-    return procedure, f"going on after {n}, with the options of the transcript{ignored}{raised}"
+    return elicitation, f"going on after {n}, with the options of the transcript{ignored}{raised}"
 
 
 def _asks_more(saved: Transcript, name: str, options: Mapping[str, Any]) -> bool:
@@ -428,11 +435,11 @@ def _asks_more(saved: Transcript, name: str, options: Mapping[str, Any]) -> bool
     return bool(_MORE[name](before, now) != before)
 
 
-# --- The transcript of a run, kept apart from the procedure that thinks of the next question.
+# --- The transcript of a run, kept apart from the elicitation that thinks of the next question.
 
 
 def with_answer(record: Transcript, query: Query, answer: str, kept: dict[str, Any]) -> Transcript:
-    """Return a transcript with one more answer, as the procedure's own will be."""
+    """Return a transcript with one more answer, as the one of the elicitation will be."""
     return replace(
         record,
         answers=(*record.answers, answer),
@@ -463,16 +470,18 @@ def save_answers(record: Transcript, path: Path | None) -> None:
         path.unlink(missing_ok=True)
 
 
-# --- From columns of a table to a space of confusions and a procedure that asks about it.
+# --- From columns of a table to a space of confusions.
 
 
-def check_family(family: str, group: str | None) -> None:
-    """Refuse an unknown family, and groups that a family cannot use or lacks."""
-    check_choice(family, "--family", tuple(FAMILIES))
-    if family in GROUPED and group is None:
-        raise OptionError(f"--family is {family!r}; expected --group with it, to compare groups")
-    if family not in GROUPED and group is not None:
-        raise OptionError(f"--group is {group!r}; expected --family {' or '.join(GROUPED)} with it")
+def check_space(family: str, space: str | None, group: str | None) -> str | None:
+    """Return the space that was chosen; refuse unknown names, and groups without a column."""
+    check_choice(family, "--family", FAMILIES)
+    check_choice(space, "--space", tuple(SPACES), none=True)
+    if space == "groups" and group is None:
+        raise OptionError("--space is 'groups'; expected --group with it, to compare groups")
+    if space not in (None, "groups") and group is not None:
+        raise OptionError(f"--group is {group!r}; expected --space groups with it, or no --space")
+    return "groups" if group is not None else space
 
 
 def read_space(
@@ -484,10 +493,10 @@ def read_space(
     pos_label: str | None,
     group: str | None,
     family: str,
-) -> tuple[Space, type[Procedure]]:
-    """Return the space and the procedure that fit the columns and the family."""
-    check_family(family, group)
-    two, more, kind = FAMILIES[family]
+    space: str | None,
+) -> Space:
+    """Return the space that fits the columns and the family."""
+    chosen = check_space(family, space, group)
     table = table.matched([label]).labelled(label)
     y_true = table.column("--label", label)
     positive = read_pos_label([y_true], pos_label)
@@ -497,16 +506,12 @@ def read_space(
             "--score is None; expected the column of scores of the positive class, or one --prob "
             f"per class in the order of the sorted labels; there are {table.frame.columns}"
         )
-    space: Space
-    if score is not None and kind is not RateSpace:  # scores that need not be probabilities
-        scores = table.column("--score", score)
-        space = BinarySpace.from_scores(y_true, scores, pos_label=positive)
-        return space, two
+    if score is not None and space_name(family, 2, space=chosen) == "binary":
+        scores = table.column("--score", score)  # that need not be probabilities
+        return BinarySpace.from_scores(y_true, scores, pos_label=positive)
     proba, classes = read_probabilities(table, y_true, score, prob, positive, ordered=True)
-    if kind is RateSpace:
+    name = space_name(family, len(classes), space=chosen)
+    if name == "groups":
         groups = table.optional("--group", group)
-        space = RateSpace.from_proba(y_true, proba.value, groups=groups, classes=classes)
-    else:
-        chosen = BinarySpace if len(classes) == 2 else kind
-        space = chosen.from_proba(y_true, proba.value, classes=classes)
-    return space, two if space.n_classes == 2 else more
+        return RateSpace.from_proba(y_true, proba.value, groups=groups, classes=classes)
+    return SPACES[name].from_proba(y_true, proba.value, classes=classes)

@@ -152,7 +152,7 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
     for known in found:
         result, evaluated = known.result, known.evaluation
         main = result.ratios[0] if len(result.ratios) == 1 else None
-        if main is not None and result.procedure == "BinaryLinear":
+        if main is not None and (result.space, result.family) == ("binary", "linear"):
             limited += 1
             covered += main.lower <= ratio <= main.upper
         rows.append(
@@ -160,9 +160,7 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
                 known.person.label,
                 result.status,
                 str(result.n_queries),
-                "–"
-                if main is None
-                else f"{main.estimate:.3g} ({main.lower:.3g} to {main.upper:.3g})",
+                "–" if main is None else f"{main.value:.3g} ({main.lower:.3g} to {main.upper:.3g})",
                 f"{100 * result.agreement:.0f} %",
                 "–" if evaluated is None else f"{100 * evaluated.agreement.value:.0f} %",
                 "–"

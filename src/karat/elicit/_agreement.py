@@ -20,7 +20,9 @@ from karat._validate import (
     check_rng,
     check_same_length,
 )
-from karat.elicit._checks import (
+from karat.elicit._rate_space import JointRates, RateSpace
+from karat.elicit.answers import check_pairs
+from karat.elicit.checks import (
     drawn_in,
     mcnemar_p_value,
     neither_dominates,
@@ -28,8 +30,6 @@ from karat.elicit._checks import (
     safest_classifier,
     worst_rates,
 )
-from karat.elicit._rate_space import JointRates, RateSpace
-from karat.elicit.answers import check_pairs
 from karat.elicit.oracles import ROUNDING, metric_margin
 from karat.elicit.spaces import QuestionSpace, Space
 from karat.elicit.transcript import SIGNS, Query, check_answer

@@ -16,21 +16,21 @@ from karat._result import Result, keeps_kind
 from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat._validate import check_count, check_rng, refuse_option
+from karat.elicit._build_result import Reported, limits_of, named_metric, report
 from karat.elicit._charts import Chart, chart_of, log_ratios
+from karat.elicit._elicitation import Elicitation
+from karat.elicit._snapshot import typical_margin
 from karat.elicit.families import Family
 from karat.elicit.people_arrays import KINDS, Asked, LawArrays
 from karat.elicit.posterior import N_NOISE, log_likelihood, read_noise
-from karat.elicit.procedure._build_result import Reported, limits_of, named_metric, report
-from karat.elicit.procedure._procedure import Procedure, procedure_named
-from karat.elicit.procedure._snapshot import typical_margin
 from karat.elicit.result import (
     ElicitationResult,
+    NamedEstimate,
     TradeOff,
-    WeightInterval,
     WeightTable,
-    interval_columns,
-    interval_row,
-    intervals_of,
+    estimate_columns,
+    estimate_row,
+    estimates_of,
 )
 from karat.elicit.spaces import Space
 from karat.elicit.transcript import SIGNS
@@ -64,7 +64,7 @@ def shared_metric(
     space : Space
         The space that all of them were asked about.
     results : sequence of ElicitationResult
-        One per person, all of the same procedure with the same options of its own (such as
+        One per person, all of the same family with the same options of its own (such as
         ``same_pairs``). Stops, seeds and strategies may differ.
     names : sequence, optional
         What to call the people; by default "person 1", "person 2" and so on.
@@ -78,15 +78,15 @@ def shared_metric(
     Examples
     --------
     >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import BinaryLinear, BinarySpace, MetricOracle
+    >>> from karat.elicit import BinarySpace, Elicitation, MetricOracle
     >>> from karat.metrics import cost_matrix
     >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
     >>> people = [MetricOracle(cost_matrix([[0, 1], [c, 0]])) for c in (2, 3, 5)]
-    >>> results = [BinaryLinear(space, rng=0).run(person) for person in people]
+    >>> results = [Elicitation(space, rng=0).run(person) for person in people]
     >>> shared_metric(space, results, rng=0).spread.upper > 1
     True
     """
-    procedure, family, people = read_people(space, results)
+    run, family, people = read_people(space, results)
     called = [f"person {i + 1}" for i in range(len(people))] if names is None else list(names)
     if len(called) != len(people):
         refuse_option(called, "names", f"one name for each of {len(people)} people")
@@ -95,13 +95,13 @@ def shared_metric(
         chains, check_count(warm_up, "warm_up"), check_count(draws, "draws", at_least=4)
     )
     warn_of_mixing(r_hat, effective)
-    found = _summarised(procedure, chains, drawn, tuple(called), r_hat, effective)
+    found = _summarised(run, chains, drawn, tuple(called), r_hat, effective)
     rests_on = Elicited(
         status=_status(results),
         n_queries=sum(result.n_queries for result in results),
         limits=limits_of(found.ratios),
         who=f"{len(people)} people",
-        procedure=type(procedure).__name__,
+        procedure=f"{run.family} family, from {len(people)} people",
     )
     return replace(found, metric=named_metric(space, found.metric, rests_on))
 
@@ -113,7 +113,7 @@ def _status(results: Sequence[ElicitationResult]) -> str:
 
 
 def _summarised(
-    procedure: Procedure,
+    run: Elicitation,
     chains: PeopleChains,
     drawn: PeopleDraws,
     called: tuple[Any, ...],
@@ -127,27 +127,28 @@ def _summarised(
     unseen = center + spread[:, chart.of] * rng.normal(size=center.shape)
     parameters = chart.parameters(center)
     middle = _middle(family, parameters)
-    shared = report(procedure, family, middle, parameters)
-    each = [_reported(procedure, chart, z) for z in everyone]
+    shared = report(run, family, middle, parameters)
+    each = [_reported(run, chart, z) for z in everyone]
     return SharedMetric(
         metric=family.metric(middle),
-        intervals=shared.intervals,
+        weights=shared.weights,
         ratios=shared.ratios,
         trade_off=shared.trade_off,
         table=shared.table,
         spreads=_spreads(chart, center, spread),
-        next_person=intervals_of(
+        next_person=estimates_of(
             family.names,
-            np.array([weight.estimate for weight in shared.intervals]),
+            np.array([weight.value for weight in shared.weights]),
             family.weights(chart.parameters(unseen)),
         ),
-        people=tuple(person.intervals for person in each),
+        people=tuple(person.weights for person in each),
         people_ratios=tuple(_compared(person) for person in each),
         names=family.names,
         people_names=called,
-        draws=shared.weights[:: max(1, len(center) // _KEPT)],
-        agreement=_agreement(procedure, chart, drawn.each, rng),
-        procedure=type(procedure).__name__,
+        draws=shared.draws[:: max(1, len(center) // _KEPT)],
+        agreement=_agreement(run, chart, drawn.each, rng),
+        space=run.space.kind,
+        family=run.family,
         r_hat=r_hat,
         effective_draws=effective,
     )
@@ -157,29 +158,27 @@ def _middle(family: Family, parameters: FloatArray) -> FloatArray:
     return family.mean(parameters, np.full(len(parameters), 1.0 / len(parameters)))
 
 
-def _reported(procedure: Procedure, chart: Chart, z: FloatArray) -> Reported:
+def _reported(run: Elicitation, chart: Chart, z: FloatArray) -> Reported:
     """Return what is known of one person, from draws (n, dim)."""
     parameters = chart.parameters(z)
-    return report(procedure, chart.family, _middle(chart.family, parameters), parameters)
+    return report(run, chart.family, _middle(chart.family, parameters), parameters)
 
 
-def _compared(person: Reported) -> tuple[WeightInterval, ...]:
+def _compared(person: Reported) -> tuple[NamedEstimate, ...]:
     """Return the ratios of someone's weights, and what gaps between groups are worth to them."""
     return (*person.ratios, *(() if person.trade_off is None else (person.trade_off.worth,)))
 
 
-def _spreads(chart: Chart, center: FloatArray, spread: FloatArray) -> tuple[WeightInterval, ...]:
+def _spreads(chart: Chart, center: FloatArray, spread: FloatArray) -> tuple[NamedEstimate, ...]:
     values = chart.spreads(center, spread)
-    return intervals_of(
+    return estimates_of(
         tuple(part.words for part in chart.parts), np.median(values, axis=0), values
     )
 
 
-def _agreement(
-    procedure: Procedure, chart: Chart, each: FloatArray, rng: np.random.Generator
-) -> float:
+def _agreement(run: Elicitation, chart: Chart, each: FloatArray, rng: np.random.Generator) -> float:
     """Return how often two different people of one draw prefer the same side of a pair."""
-    space = procedure.question_space
+    space = run.question_space
     points = space.coordinates(space.sample(200, rng=rng))
     left, right = rng.integers(0, len(points), (2, 300))
     flat = each.reshape(-1, *each.shape[2:])
@@ -201,20 +200,20 @@ class SharedMetric(Result):
     ----------
     metric : Metric
         The metric in the middle of all people.
-    intervals : tuple of WeightInterval
+    weights : tuple of NamedEstimate
         Its weights, with limits.
-    ratios : tuple of WeightInterval
+    ratios : tuple of NamedEstimate
         Ratios of its weights, as in `ElicitationResult`.
-    spreads : tuple of WeightInterval
+    spreads : tuple of NamedEstimate
         How far people typically are from what is shared, for each part of the metric: the factor of
         weights (1 if all want the same) or of the worth of gaps between groups, the distance of
         powers or correlations (0), or the angle between weights of any sign.
-    next_person : tuple of WeightInterval
+    next_person : tuple of NamedEstimate
         The weights of a person who was not asked.
-    people : tuple of tuples of WeightInterval
+    people : tuple of tuples of NamedEstimate
         The weights of each person, drawn toward what is shared by as much as their own answers
         leave open.
-    people_ratios : tuple of tuples of WeightInterval
+    people_ratios : tuple of tuples of NamedEstimate
         The ratios of the weights of each person, and last what gaps between groups are worth to
         them where groups are compared.
     names : tuple of str
@@ -225,8 +224,8 @@ class SharedMetric(Result):
         Draws of the shared weights.
     agreement : float
         Share of random pairs on which two people who were asked agree, in expectation.
-    procedure : str
-        The procedure that all of them were asked by.
+    space, family : str
+        The kind of space and the family of metrics that all of them were asked about.
     r_hat, effective_draws : float
         Whether the chains mixed: the greatest R-hat, and the least effective number of draws, of
         what is shared, of the spreads and of everyone's weights.
@@ -238,24 +237,25 @@ class SharedMetric(Result):
     """
 
     metric: MetricBase
-    intervals: tuple[WeightInterval, ...]
-    ratios: tuple[WeightInterval, ...]
-    spreads: tuple[WeightInterval, ...]
-    next_person: tuple[WeightInterval, ...]
-    people: tuple[tuple[WeightInterval, ...], ...]
-    people_ratios: tuple[tuple[WeightInterval, ...], ...]
+    weights: tuple[NamedEstimate, ...]
+    ratios: tuple[NamedEstimate, ...]
+    spreads: tuple[NamedEstimate, ...]
+    next_person: tuple[NamedEstimate, ...]
+    people: tuple[tuple[NamedEstimate, ...], ...]
+    people_ratios: tuple[tuple[NamedEstimate, ...], ...]
     names: tuple[str, ...]
     people_names: tuple[Any, ...]
     draws: FloatArray
     agreement: float
-    procedure: str
+    space: str
+    family: str
     r_hat: float
     effective_draws: float
     trade_off: TradeOff | None = None
     table: WeightTable | None = None
 
     @property
-    def spread(self) -> WeightInterval:
+    def spread(self) -> NamedEstimate:
         """The first of ``spreads``: that of the weights of errors, where they are not known."""
         return self.spreads[0]
 
@@ -273,8 +273,8 @@ class SharedMetric(Result):
         )
 
     def _columns(self) -> dict[str, Any]:
-        everyone = interval_columns(
-            weight=self.intervals,
+        everyone = estimate_columns(
+            weight=self.weights,
             ratio=self.ratios,
             spread=self.spreads,
             next_person=self.next_person,
@@ -283,12 +283,12 @@ class SharedMetric(Result):
         for name, weights, ratios in zip(
             self.people_names, self.people, self.people_ratios, strict=True
         ):
-            own = interval_columns(weight=weights, ratio=ratios)
+            own = estimate_columns(weight=weights, ratio=ratios)
             parts.append(own | {"person": [name] * len(own["name"])})
         return {key: [v for part in parts for v in part[key]] for key in parts[0]}
 
     def _table(self) -> list[tuple[str, str]]:
-        return [interval_row(weight) for weight in (*self.intervals, *self.spreads)]
+        return [estimate_row(weight) for weight in (*self.weights, *self.spreads)]
 
 
 # --- Whether the chains have mixed, for all that is reported.
@@ -779,25 +779,23 @@ _SOME = 100  # metrics by which the typical difference of the sides of questions
 
 def read_people(
     space: Space, results: Sequence[ElicitationResult]
-) -> tuple[Procedure, Family, list[Person]]:
-    """Return a procedure of all people, their family of metrics, and what each answered."""
+) -> tuple[Elicitation, Family, list[Person]]:
+    """Return an elicitation of all people, their family of metrics, and what each answered."""
     if len(results) < 2:
         raise OptionError(
             Argument("results"),
             f" holds {len(results)} {('person' if len(results) == 1 else 'people')}; expected ",
             Expected("at least 2: what one person wants is in their own result"),
         )
-    procedures = [_procedure(space, result, i + 1) for i, result in enumerate(results)]
-    first = procedures[0]
-    turned = [
-        _is_turned(procedure, result) for procedure, result in zip(procedures, results, strict=True)
-    ]
-    for i, procedure in enumerate(procedures):
-        if _kind(procedure) != _kind(first):
+    runs = [_begun(space, result, i + 1) for i, result in enumerate(results)]
+    first = runs[0]
+    turned = [_is_turned(run, result) for run, result in zip(runs, results, strict=True)]
+    for i, run in enumerate(runs):
+        if _kind(run) != _kind(first):
             raise OptionError(
                 Argument("results"),
                 f" mixes families: person 1 has a result of {_words(first)} and person "
-                f"{i + 1} one of {_words(procedure)}; expected ",
+                f"{i + 1} one of {_words(run)}; expected ",
                 Expected("one family with the same options for all"),
             )
         if turned[i] != turned[0]:
@@ -805,63 +803,59 @@ def read_people(
                 f"person {i + 1} of results prefers the other way round than person 1 (errors are "
                 "good); expected people of one orientation: leave some out"
             )
-    family = first._family(flipped=turned[0])
+    family = first._problem.family(turned[0])
     people = [
-        _person(procedure, result, family, turn, i + 1)
-        for i, (procedure, result, turn) in enumerate(zip(procedures, results, turned, strict=True))
+        _person(run, result, family, turn, i + 1)
+        for i, (run, result, turn) in enumerate(zip(runs, results, turned, strict=True))
     ]
     return first, family, people
 
 
-def _procedure(space: Space, result: Any, number: int) -> Procedure:
-    """Return the procedure of a result, before any question."""
+def _begun(space: Space, result: Any, number: int) -> Elicitation:
+    """Return the elicitation of a result, before any question."""
     if not isinstance(result, ElicitationResult):
         raise OptionError(
-            f"person {number} of results is a {type(result).__name__}; expected the result of a "
-            "procedure, such as BinaryLinear(space).run(person)"
+            f"person {number} of results is a {type(result).__name__}; expected the result of an "
+            "elicitation, such as Elicitation(space).run(person)"
         )
     if result.transcript.space["fingerprint"] != space.fingerprint:
         raise OptionError(
             f"person {number} of results was asked about another space; expected people who were "
             "asked about the space that is passed"
         )
-    kind = procedure_named(result.procedure, Procedure)
-    if kind is None:
-        raise OptionError(
-            f"person {number} of results has a result of {result.procedure}, which is no procedure"
-        )
     # What was asked by another strategy says as much of the metric as any question does.
-    return kind(space, **(result.transcript.options | {"strategy": "active"}))
+    options = result.transcript.options | {"strategy": "active"}
+    return Elicitation(space, result.family, **options)
 
 
-def _kind(procedure: Procedure) -> tuple[str, dict[str, Any]]:
-    return type(procedure).__name__, procedure._own_options()
+def _kind(run: Elicitation) -> tuple[str, dict[str, Any]]:
+    return run.family, run._problem.options
 
 
-def _words(procedure: Procedure) -> str:
-    name, options = _kind(procedure)
-    set_ = (f"{key}={value!r}" for key, value in options.items() if value not in (None, False))
-    return f"{name}({', '.join(set_)})"
+def _words(run: Elicitation) -> str:
+    name, options = _kind(run)
+    given = (f"{key}={value!r}" for key, value in options.items() if value not in (None, False))
+    return f"{name}({', '.join(given)})"
 
 
-def _is_turned(procedure: Procedure, result: ElicitationResult) -> bool:
+def _is_turned(run: Elicitation, result: ElicitationResult) -> bool:
     """Return whether less is better to someone, who was asked or said so at the beginning."""
-    if procedure.orientation != "ask":
-        return procedure.orientation == "decreasing"
+    if run.orientation != "ask":
+        return run.orientation == "decreasing"
     sides = [answer for answer in result.transcript.answers[:3] if answer in ("first", "second")]
     return bool(sides) and sides[0] == "second"
 
 
 def _person(
-    procedure: Procedure, result: ElicitationResult, family: Family, turned: bool, number: int
+    run: Elicitation, result: ElicitationResult, family: Family, turned: bool, number: int
 ) -> Person:
     first, second = result.questions.first, result.questions.second
     answers = list(result.questions.answers)
-    if procedure.carried:
-        sides = [np.stack([np.asarray(told[i]) for told in procedure.carried]) for i in (0, 1)]
-        told = (procedure.question_space.coordinates(side) for side in sides)
+    if run.carried:
+        sides = [np.stack([np.asarray(told[i]) for told in run.carried]) for i in (0, 1)]
+        told = (run.question_space.coordinates(side) for side in sides)
         first, second = (np.vstack(both) for both in zip(told, (first, second), strict=True))
-        answers = [told[2] for told in procedure.carried] + answers
+        answers = [told[2] for told in run.carried] + answers
     given = [n for n, answer in enumerate(answers) if answer != "skip"]
     if not given:
         raise OptionError(
@@ -871,7 +865,7 @@ def _person(
     signs = np.array([SIGNS[answers[n]] for n in given]) * (-1.0 if turned else 1.0)
     first, second = first[given], second[given]
     if result.strategy == "active":
-        typical = typical_margin(procedure, family)
+        typical = typical_margin(run, family)
     else:
         typical = _typical_of(family, first, second)
     return Person(first, second, signs, typical)

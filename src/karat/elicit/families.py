@@ -23,7 +23,7 @@ from karat._typing import BoolArray, FloatArray, IntArray
 from karat._validate import check_rng
 from karat.decisions import Attainable, maximise
 from karat.elicit._rate_space import JointRates, RateSpace
-from karat.elicit.result import FairnessFrontier, WeightInterval, WeightTable
+from karat.elicit.result import FairnessFrontier, NamedEstimate, WeightTable
 from karat.elicit.spaces import AnyClassifier, QuestionSpace, Space
 from karat.metrics import (
     FairMetric,
@@ -146,7 +146,7 @@ _SAMPLED = 400
 
 
 def fairness_frontier(
-    family: FairFamily, estimate: FloatArray, tradeoff: WeightInterval, n: int, seed: int
+    family: FairFamily, estimate: FloatArray, tradeoff: NamedEstimate, n: int, seed: int
 ) -> FairnessFrontier:
     """Return the frontier of the cost and the violation of one metric of the family."""
     cost, violation, _ = (part[0] for part in family.read(estimate[None]))

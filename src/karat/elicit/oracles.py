@@ -133,7 +133,7 @@ class RandomOracle:
         return _ALWAYS.get(self.kind) or _COIN[int(self.rng.integers(2))]
 
 
-_KEYS = {
+KEYS = {
     "1": "first",
     "f": "first",
     "first": "first",
@@ -151,7 +151,7 @@ class TerminalOracle:
     """Asks a person at the terminal, which of two classifiers is better.
 
     Confusions are shown as numbers of cases, not as rates (Hiranandani 2021, guideline G2). Ctrl-C
-    raises `KeyboardInterrupt` at once; the procedure then still has every answer that was given.
+    raises `KeyboardInterrupt` at once; the elicitation then still has every answer that was given.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class TerminalOracle:
             line = (self.stream_in or sys.stdin).readline()
             if not line:
                 raise EOFError("the answers ended before the questions; nothing given is lost")
-            answer = _KEYS.get(line.strip().lower())
+            answer = KEYS.get(line.strip().lower())
             if answer is not None:
                 return answer
             print(f"{line.strip()!r} is no answer.", file=out)

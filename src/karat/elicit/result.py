@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from karat._result import Frozen, Result, crossed, stacked
+from karat._basis import Basis, basis_of
+from karat._result import Estimate, Result, crossed, stacked
 from karat._typing import FloatArray
 from karat.elicit.transcript import Transcript
 from karat.metrics.base import MetricBase
@@ -28,9 +29,9 @@ class AgreementHistory(Result):
         Predicted agreement of the metric with the person on random pairs; NaN where it cannot be
         told.
     expected_n_queries, expected_agreement : array
-        The same for answers to come; empty unless asked for by ``procedure.forecast()``.
+        The same for answers to come; empty unless asked for by ``elicitation.forecast()``.
     target : float
-        The agreement at which the procedure stops; NaN if it stops by another rule.
+        The agreement at which the elicitation stops; NaN if it stops by another rule.
     """
 
     n_queries: FloatArray
@@ -120,18 +121,18 @@ class ElicitationResult(Result):
         The elicited metric: score with it, optimise it, save it.
     description : str
         The metric in words, with the names of the space's classes and groups.
-    intervals : tuple of WeightInterval
-        Each weight with its limits; for ``active`` they allow for noise near indifference, slips
-        and ties as the answers leave them plausible.
-    ratios : tuple of WeightInterval
+    weights : tuple of NamedEstimate
+        Each weight with its limits, an `Estimate` with a ``name``; for ``active`` they allow for
+        noise near indifference, slips and ties as the answers leave them plausible.
+    ratios : tuple of NamedEstimate
         Each weight relative to the greatest one (for two classes, what a miss costs in false
-        alarms), with its limits. A limit is open, 0 or infinite, where the answers leave ratios
-        possible that no question of the space can tell apart.
+        alarms), with its limits, in the same form. A limit is open, 0 or infinite, where the
+        answers leave ratios possible that no question of the space can tell apart.
     n_queries : int
         Number of questions answered.
     agreement : float
         Predicted share of random pairs on which the metric and the person agree, slips aside; NaN
-        where it cannot be told (`DiagonalMonotone` by ``bisection`` or ``published``).
+        where it cannot be told (the ``monotone`` family by another strategy than ``active``).
     next_agreement : float
         The same after one more answer, in expectation; NaN where the strategy does not say.
     status : {"certified", "undecided", "flagged"}
@@ -144,12 +145,12 @@ class ElicitationResult(Result):
     precise : bool
         Whether the limits of the ratios are as close as ``precision`` asks.
     finished : bool
-        Whether the procedure has asked all it wanted to.
+        Whether all was asked that the strategy wants to know.
     transcript : Transcript
         The questions and answers; ``resume`` goes on from it.
-    procedure, strategy : str
-        How it was found.
-    lapse : WeightInterval or None
+    space, family, strategy : str
+        How it was found: the kind of space, the family of metrics, and how questions were chosen.
+    lapse : NamedEstimate or None
         How often the person slips; None for strategies that assume it never happens.
     contradictions : tuple of int
         Numbers of the questions (from 1) whose answers the metric does not explain.
@@ -170,8 +171,8 @@ class ElicitationResult(Result):
 
     metric: MetricBase
     description: str
-    intervals: tuple[WeightInterval, ...]
-    ratios: tuple[WeightInterval, ...]
+    weights: tuple[NamedEstimate, ...]
+    ratios: tuple[NamedEstimate, ...]
     n_queries: int
     agreement: float
     next_agreement: float
@@ -180,9 +181,10 @@ class ElicitationResult(Result):
     precise: bool
     finished: bool
     transcript: Transcript
-    procedure: str
+    space: str
+    family: str
     strategy: str
-    lapse: WeightInterval | None
+    lapse: NamedEstimate | None
     contradictions: tuple[int, ...]
     effective_particles: float
     acceptance: float
@@ -209,7 +211,7 @@ class ElicitationResult(Result):
         return f"{_LEAD[self.status]}{text}.{wrong}"
 
     def _columns(self) -> dict[str, Any]:
-        return interval_columns(weight=self.intervals, ratio=self.ratios)
+        return estimate_columns(weight=self.weights, ratio=self.ratios)
 
     @property
     def _agreement_text(self) -> str:
@@ -219,13 +221,13 @@ class ElicitationResult(Result):
         return f"the metric is expected to agree with the person on {share} of pairs"
 
     def _table(self) -> list[tuple[str, str]]:
-        rows = [interval_row(weight) for weight in self.intervals]
+        rows = [estimate_row(weight) for weight in self.weights]
         if self.lapse is not None:
             slip = self.lapse
             rows.append(
                 (
                     slip.name,
-                    f"{100 * slip.estimate:.0f} % ({100 * slip.lower:.0f} to "
+                    f"{100 * slip.value:.0f} % ({100 * slip.lower:.0f} to "
                     f"{100 * slip.upper:.0f} %)",
                 )
             )
@@ -236,8 +238,8 @@ class ElicitationResult(Result):
 
 # --- What the weights of an elicited metric amount to, as values that a result carries.
 #
-# A `WeightInterval` is a weight (or a ratio of weights) with 95 % limits, which ``interval_of``,
-# ``ratio_interval`` and ``weighted_limits`` read from draws. `WeightTable`, `TradeOff` and
+# A `NamedEstimate` is a weight (or a ratio of weights) with 95 % limits, which ``estimate_of``,
+# ``ratio_estimate`` and ``weighted_limits`` read from draws. `WeightTable`, `TradeOff` and
 # `FairnessFrontier` say what the weights of metrics of many rates, and of groups, mean.
 
 
@@ -255,7 +257,7 @@ class FairnessFrontier(Result):
         By how much the elicited metric of another classifier could exceed that of the best one.
     sampled_cost, sampled_violation : array
         The terms of other classifiers that are attained.
-    tradeoff : WeightInterval
+    tradeoff : NamedEstimate
         λ: along a line of the slope ``−(1−λ)/λ`` the metric is the same.
     """
 
@@ -265,7 +267,7 @@ class FairnessFrontier(Result):
     gap: float
     sampled_cost: FloatArray
     sampled_violation: FloatArray
-    tradeoff: WeightInterval
+    tradeoff: NamedEstimate
 
     _COLUMNS = ("cost", "violation")
 
@@ -285,16 +287,16 @@ class TradeOff(Result):
 
     Attributes
     ----------
-    tradeoff : WeightInterval
+    tradeoff : NamedEstimate
         λ, the share of the violation: 0 if only errors count, 1 if only gaps do.
-    worth : WeightInterval
+    worth : NamedEstimate
         How many points of every error rate a gap between groups is worth; its name says which gap.
     draws : array (n,)
         λ of metrics that fit the answers.
     """
 
-    tradeoff: WeightInterval
-    worth: WeightInterval
+    tradeoff: NamedEstimate
+    worth: NamedEstimate
     draws: FloatArray
 
     def summary(self) -> str:
@@ -302,14 +304,14 @@ class TradeOff(Result):
         low, high = short(self.worth.lower), short(self.worth.upper)
         return (
             f"{self.worth.name[:1].upper()}{self.worth.name[1:]} is worth "
-            f"{short(self.worth.estimate)} points of error rate (95 %: {low}–{high})."
+            f"{short(self.worth.value)} points of error rate (95 %: {low}–{high})."
         )
 
     def _columns(self) -> dict[str, Any]:
         return stacked("of", {"tradeoff": self.tradeoff, "worth": self.worth})
 
     def _table(self) -> list[tuple[str, str]]:
-        return [interval_row(self.tradeoff)]
+        return [estimate_row(self.tradeoff)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -343,28 +345,27 @@ class WeightTable(Result):
 # --- A weight with the limits that hold it, and how limits are read from draws.
 
 CONFIDENCE = 0.95
+_BASIS = basis_of("model")  # of how people answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WeightInterval(Frozen):
+class NamedEstimate(Estimate[float]):
     """A weight or a ratio of weights, with the limits that hold it with 95 % probability.
+
+    The upper limit is infinite where the answers do not bound a ratio.
 
     Attributes
     ----------
     name : str
         What it is, in words.
-    estimate, lower, upper : float
-        The value of the elicited metric and its limits; upper is infinite where the answers do
-        not bound a ratio.
     """
 
     name: str
-    estimate: float
-    lower: float
-    upper: float
+    confidence: float = CONFIDENCE
+    basis: Basis = _BASIS
 
     def __str__(self) -> str:
-        return f"{self.name}: {short(self.estimate)} ({short(self.lower)}–{short(self.upper)})"
+        return f"{self.name}: {short(self.value)} ({short(self.lower)}–{short(self.upper)})"
 
 
 def short(value: float) -> str:
@@ -372,17 +373,17 @@ def short(value: float) -> str:
     return "∞" if np.isinf(value) else f"{value:.3g}"
 
 
-def interval_row(weight: WeightInterval) -> tuple[str, str]:
+def estimate_row(weight: NamedEstimate) -> tuple[str, str]:
     """Return a row of a result's table: the name, and the estimate with its limits."""
     limits = f"{short(weight.lower)} to {short(weight.upper)}"
-    return weight.name, f"{short(weight.estimate)} ({limits})"
+    return weight.name, f"{short(weight.value)} ({limits})"
 
 
-def interval_columns(**intervals: tuple[WeightInterval, ...]) -> dict[str, list[Any]]:
+def estimate_columns(**intervals: tuple[NamedEstimate, ...]) -> dict[str, list[Any]]:
     """Return one row per interval, with the kind that it is of."""
     rows = [(kind, weight) for kind, weights in intervals.items() for weight in weights]
     columns: dict[str, list[Any]] = {"kind": [kind for kind, _ in rows]}
-    for name in ("name", "estimate", "lower", "upper"):
+    for name in ("name", "value", "lower", "upper"):
         columns[name] = [getattr(weight, name) for _, weight in rows]
     return columns
 
@@ -397,34 +398,31 @@ def weighted_limits(values: FloatArray, shares: FloatArray) -> tuple[float, floa
     return float(low), float(high)
 
 
-def interval_of(name: str, estimate: float, draws: FloatArray) -> WeightInterval:
-    """Return an estimate with the limits of draws (n,) of equal share.
+def estimate_of(name: str, value: float, draws: FloatArray) -> NamedEstimate:
+    """Return a number with the limits of draws (n,) of equal share.
 
-    The limits are widened to hold the estimate, which need not be the middle of the draws.
+    The limits are widened to hold the number, which need not be the middle of the draws.
     """
     low, high = weighted_limits(draws, np.full(len(draws), 1.0 / len(draws)))
-    return WeightInterval(
-        name=name, estimate=estimate, lower=min(low, estimate), upper=max(high, estimate)
-    )
+    return NamedEstimate(name=name, value=value, lower=min(low, value), upper=max(high, value))
 
 
-def intervals_of(
-    names: tuple[str, ...], estimates: FloatArray, draws: FloatArray
-) -> tuple[WeightInterval, ...]:
-    """Return each estimate (w,) with the limits of its column of draws (n, w)."""
+def estimates_of(
+    names: tuple[str, ...], values: FloatArray, draws: FloatArray
+) -> tuple[NamedEstimate, ...]:
+    """Return each number (w,) with the limits of its column of draws (n, w)."""
     return tuple(
-        interval_of(name, float(estimate), column)
-        for name, estimate, column in zip(names, estimates, draws.T, strict=True)
+        estimate_of(name, float(value), column)
+        for name, value, column in zip(names, values, draws.T, strict=True)
     )
 
 
-def ratio_interval(
-    name: str, of: WeightInterval, to: WeightInterval, draws: FloatArray
-) -> WeightInterval:
+def ratio_estimate(
+    name: str, of: NamedEstimate, to: NamedEstimate, draws: FloatArray
+) -> NamedEstimate:
     """Return the ratio of the sizes of two weights, with limits from their draws (n, 2)."""
-    estimates = np.array([of.estimate, to.estimate])
-    ratios = _sizes_ratio(np.vstack([estimates, draws]))
-    return interval_of(name, float(ratios[0]), ratios[1:])
+    ratios = _sizes_ratio(np.vstack([[of.value, to.value], draws]))
+    return estimate_of(name, float(ratios[0]), ratios[1:])
 
 
 def _sizes_ratio(weights: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 A `Query` is a question, ``looks_alike`` says whether its sides are shown by the same numbers,
 ``check_answer`` reads what was answered and ``check_kept`` what is kept beside it. A `Transcript`
 holds all questions and answers of a run with the options and the space they were asked with, so
-that it can be saved, read back by ``load_transcript`` and resumed by the procedure that wrote it.
+that it can be saved, read back by ``load_transcript`` and resumed by ``Elicitation.resume``.
 ``pack`` and ``unpack`` write and read the bytes of a snapshot.
 """
 
@@ -28,7 +28,7 @@ from karat.elicit.counts import as_cases, same_counts, whole_counts
 from karat.exceptions import AnswerError, ProbabilityError, ShapeError, TranscriptError
 
 _FIELDS = {
-    "procedure": str,
+    "family": str,
     "options": dict,
     "space": dict,
     "answers": list | tuple,
@@ -57,7 +57,7 @@ def load_transcript(source: Any) -> Transcript:
     _check_frame(fields)
     _check_fields(fields)
     return Transcript(
-        procedure=fields["procedure"],
+        family=fields["family"],
         options=dict(fields["options"]),
         space=dict(fields["space"]),
         answers=tuple(fields["answers"]),
@@ -109,7 +109,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
             raise TranscriptError(
                 Argument.of(name),
                 f" of the transcript is {shown(fields[name])}; expected ",
-                Expected("what procedure.transcript has there"),
+                Expected("what elicitation.transcript has there"),
             )
     for name, known, one in (("answers", ANSWERS, "answer"), ("kinds", KINDS, "kind")):
         wrong = [value for value in fields[name] if value not in known]
@@ -266,7 +266,7 @@ def check_answer(answer: Any) -> Answer:
 
 
 SCHEMA = "karat.elicitation"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -275,8 +275,8 @@ class Transcript(Frozen):
 
     Attributes
     ----------
-    procedure : str
-        Name of the procedure, such as ``BinaryLinear``.
+    family : str
+        The family of metrics, such as ``linear``.
     options : dict
         Its options, the seed among them.
     space : dict
@@ -290,11 +290,11 @@ class Transcript(Frozen):
     kept : tuple of dict
         What was kept beside each answer, such as ``{"seconds": 2.3, "side": "left"}``.
     extra : dict
-        Whatever else a file held: a procedure that resumes keeps it, and ``save`` writes it again
-        as it was.
+        Whatever else a file held: an elicitation that resumes keeps it, and ``save`` writes it
+        again as it was.
     """
 
-    procedure: str
+    family: str
     options: dict[str, Any]
     space: dict[str, Any]
     answers: tuple[str, ...]
@@ -378,7 +378,7 @@ def _number(value: Any) -> Any:
 # --- A header in JSON and arrays of numbers as bytes, with a checksum before them.
 
 _MAGIC = b"KARAT-ELICIT"
-_VERSION = 2
+_VERSION = 3
 _DIGEST = 32
 _NUMBERS = ("<f4", "<f8", ">f4", ">f8")  # what arrays may hold: no objects, which would be code
 
@@ -403,7 +403,7 @@ def unpack(snapshot: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise TranscriptError(
             "the header of the snapshot cannot be read, though its checksum fits; pass what "
-            "procedure.snapshot() gave, or resume from the transcript"
+            "elicitation.snapshot() gave, or resume from the transcript"
         ) from error
     arrays = {}
     for entry in layout if isinstance(layout, list) else [layout]:
@@ -425,12 +425,12 @@ def _checked_body(snapshot: Any) -> bytes:
     if not isinstance(snapshot, bytes | bytearray | memoryview):
         raise TranscriptError(
             f"the snapshot is {type(snapshot).__name__}; expected the bytes that "
-            "procedure.snapshot() gave"
+            "elicitation.snapshot() gave"
         )
     data = bytes(snapshot)
     if data[: len(_MAGIC)] != _MAGIC:
         raise TranscriptError(
-            "these bytes are no snapshot of an elicitation; pass what procedure.snapshot() gave"
+            "these bytes are no snapshot of an elicitation; pass what elicitation.snapshot() gave"
         )
     version = int.from_bytes(data[len(_MAGIC) : start], "little")
     if version != _VERSION:
@@ -456,5 +456,5 @@ def _checked_layout(entry: Any) -> tuple[str, str, list[int]]:
             return name, kind, shape
     raise TranscriptError(
         f"the snapshot describes an array by {shown(entry)}; expected its name, its kind of number "
-        "and its shape as procedure.snapshot() writes them"
+        "and its shape as elicitation.snapshot() writes them"
     )

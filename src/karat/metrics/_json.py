@@ -22,7 +22,7 @@ from karat.metrics.families import (
 )
 from karat.metrics.named import MCC, Accuracy, BalancedAccuracy, CohenKappa, GMean, Macro, Micro
 
-_STUDY, _STUDY_VERSION = "karat.study", 1  # as karat.studio exports it
+_STUDY, _STUDY_VERSION = "karat.study", 2  # as karat.studio exports it
 _NAMELESS = 1  # the version of metrics without the names of their classes
 _FORMULA = re.compile(r"precision|recall|jaccard|F[0-9.e+-]+")  # which need no names
 _KINDS: dict[str, type[MetricBase]] = {

@@ -1,32 +1,15 @@
 """What a study is made of, as data that are checked: texts, options, and questions with answers."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 Short = Annotated[str, StringConstraints(max_length=200)]
 Long = Annotated[str, StringConstraints(max_length=20_000)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
-FAMILY_NAMES = (
-    "linear",
-    "ratio",
-    "diagonal",
-    "diagonal-ratio",
-    "monotone",
-    "quadratic",
-    "fair",
-    "fair-quadratic",
-)
-Family = Literal[
-    "linear",
-    "ratio",
-    "diagonal",
-    "diagonal-ratio",
-    "monotone",
-    "quadratic",
-    "fair",
-    "fair-quadratic",
-]
+Family = Literal["linear", "ratio", "monotone", "quadratic", "polynomial"]
+FAMILY_NAMES: tuple[str, ...] = get_args(Family)
+SpaceName = Literal["confusion", "diagonal", "rate", "groups"]
 View = Literal["flow", "bars", "errors", "table"]
 
 
@@ -145,6 +128,7 @@ class StudyOptions(_Strict):
     """How a study asks, and when it stops."""
 
     family: Family = "linear"
+    space: SpaceName | None = None  # None: what is usual for the family
     out_of: Literal[100, 1000, 10_000] = 1000
     smooth: bool = True
     view: View = "flow"
@@ -176,7 +160,7 @@ class StudyOptions(_Strict):
 class StudyConfig(_Strict):
     """All that a researcher can say of a study, but for its data."""
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     texts: StudyTexts = StudyTexts()
     options: StudyOptions = StudyOptions()
     questionnaire: tuple[FormField, ...] = Field(default_factory=background_questions)

@@ -148,7 +148,7 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("immediate") else "BEGIN")
 
 
-REVISION = "0003"  # of the tables that this version of karat works with
+REVISION = "0004"  # of the tables that this version of karat works with
 _LOCK = 0x6B61726174  # "karat": one worker at a time migrates
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.elicit import BinaryLinear, MetricOracle
+from karat.elicit import BinarySpace, Elicitation, MetricOracle
 from karat.exceptions import MetricError, OptionError
 from karat.metrics import cost_matrix, load_metric
 from karat.studio.schemas import FormField
@@ -125,7 +125,7 @@ def test_a_study_from_a_file(researcher, served, ending):
     assert study.name == f"From {ending}"
     asked = studies.asked_of(served.store, study)
     assert asked.classes == ["fine", "ill"]
-    assert asked.build is BinaryLinear
+    assert (type(asked.space), asked.fair) == (BinarySpace, False)
     again = researcher.post("/admin/new/columns", chosen)
     assert "choose it again" in again.text, "the file is not kept any longer"
 
@@ -140,7 +140,8 @@ def test_groups_and_classes_choose_the_family(researcher, served):
               "proba": ["p_fine", "p_ill"]}  # fmt: skip
     page = researcher.post("/admin/new/columns", chosen)
     study = studies.get(served.store, page.url.path.split("/")[-2])
-    assert studies.config_of(study).options.family == "fair"
+    options = studies.config_of(study).options
+    assert (options.family, options.space) == ("linear", "groups")
     assert studies.asked_of(served.store, study).groups == ["f", "m"]
 
 
@@ -198,7 +199,9 @@ def test_texts_and_options_are_edited(researcher, served):
         ({"questionnaire": "no bar here"}, "expected name | question"),
         ({"agreement": "1.5"}, "agreement"),
         ({"completion_url": "javascript:alert(1)"}, "https://"),
-        ({"family": "fair"}, "groups"),
+        ({"space": "groups"}, "groups"),
+        ({"family": "fair"}, "family"),
+        ({"family": "monotone"}, "'linear' or 'ratio' on a BinarySpace"),
     ):
         page = researcher.post(f"/admin/studies/{study.id}/edit", wrong)
         assert page.status_code == 422, wrong
@@ -301,7 +304,7 @@ def test_what_is_exported_scores_and_replays(played, researcher, served, tmp_pat
     for person, known in zip(data["people"], overview.people, strict=True):
         own = known.result.metric
         assert load_metric(json.dumps(person["metric"])) == own
-        resumed = BinaryLinear.resume(space, person["transcript"])
+        resumed = Elicitation.resume(space, person["transcript"])
         assert resumed.result.metric == own
         page = f"{at}/people/{person['person']}"
         assert load_metric(researcher.get(f"{page}/metric.json").text) == own

@@ -9,10 +9,9 @@ from karat._extras import require
 from karat._typing import AnyArray, FloatArray
 from karat.cli.demo._part import Interval, Models, Part
 from karat.elicit import (
-    BinaryLinear,
     BinarySpace,
+    Elicitation,
     ElicitationResult,
-    Fair,
     MetricOracle,
     Query,
     RateSpace,
@@ -239,27 +238,27 @@ def _figure(models: Models, choices: dict[str, dict[str, _Choice]], winners: dic
 
 WORTH = 2.0
 _FAIR_CODE = """\
-from karat.elicit import Fair, RateSpace
+from karat.elicit import Elicitation, RateSpace
 
 space = RateSpace.from_proba(y_true, proba, groups=groups)
-procedure = Fair(space)
-while (query := procedure.ask()) is not None:     # confusion matrices of every group
-    procedure.tell(answer(query))
-procedure.result.trade_off                        # what a gap is worth, with limits
-procedure.frontier().plot()                       # and what that would choose
+elicitation = Elicitation(space)
+while (query := elicitation.ask()) is not None:     # confusion matrices of every group
+    elicitation.tell(answer(query))
+elicitation.result.trade_off                        # what a gap is worth, with limits
+elicitation.frontier().plot()                       # and what that would choose
 """
 
 
-def ask_about_gaps(models: Models, seed: int = 0) -> Fair:
+def ask_about_gaps(models: Models, seed: int = 0) -> Elicitation:
     """Ask someone for whom a gap between two kinds of biopsies matters, but who cannot say it."""
     _, score = next(iter(models.scores.items()))
     proba = np.stack([1.0 - score, score], axis=1)
     space = RateSpace.from_proba(models.y_true, proba, groups=_textures(models))
     share = WORTH / (1.0 + WORTH)  # with even costs, a gap is worth λ/(1−λ) points of error
     person = MetricOracle(FairMetric([1, 1], [[1, 1]], share), flip=_SLIPS, rng=seed)
-    procedure = Fair(space, out_of=1000, rng=seed)
-    procedure.run(person)
-    return procedure
+    elicitation = Elicitation(space, out_of=1000, rng=seed)
+    elicitation.run(person)
+    return elicitation
 
 
 def _textures(models: Models) -> AnyArray:
@@ -270,15 +269,15 @@ def _textures(models: Models) -> AnyArray:
 def worth_of_fairness(models: Models, seed: int = 0) -> tuple[Part, ...]:
     """Show what a gap is worth to a simulated person, and the truth beside it."""
     name, groups = next(iter(models.scores)), _textures(models)
-    procedure = ask_about_gaps(models, seed)
-    result = procedure.result
-    frontier, trade_off = procedure.frontier(), result.trade_off
+    elicitation = ask_about_gaps(models, seed)
+    result = elicitation.result
+    frontier, trade_off = elicitation.frontier(), result.trade_off
     assert trade_off is not None
     predicted = models.predict(name)
     value = result.metric.score(models.y_true, predicted, groups=groups)
     best = -(
-        (1 - trade_off.tradeoff.estimate) * frontier.best[0]
-        + trade_off.tradeoff.estimate * frontier.best[1]
+        (1 - trade_off.tradeoff.value) * frontier.best[0]
+        + trade_off.tradeoff.value * frontier.best[1]
     )
     section = Section(
         question="What is a gap between groups worth?",
@@ -300,8 +299,8 @@ def worth_of_fairness(models: Models, seed: int = 0) -> tuple[Part, ...]:
         table=Table(
             columns=("weight", "estimate", "95 % limits"),
             rows=tuple(
-                (w.name, f"{w.estimate:.2f}", f"{w.lower:.2f} to {w.upper:.2f}")
-                for w in result.intervals
+                (w.name, f"{w.value:.2f}", f"{w.lower:.2f} to {w.upper:.2f}")
+                for w in result.weights
             ),
         ),
         assumptions=(
@@ -312,7 +311,7 @@ def worth_of_fairness(models: Models, seed: int = 0) -> tuple[Part, ...]:
         code=_FAIR_CODE,
     )
     worth = trade_off.worth
-    gap = Interval("worth of a gap", worth.estimate, worth.lower, worth.upper, WORTH)
+    gap = Interval("worth of a gap", worth.value, worth.lower, worth.upper, WORTH)
     return (Part(section=section, intervals=(gap,)),)
 
 
@@ -327,13 +326,13 @@ STATUS_WORDS = {
     "flagged": "they do not fit this kind of metric",
 }
 _CODE = """\
-from karat.elicit import BinaryLinear, BinarySpace
+from karat.elicit import BinarySpace, Elicitation
 
 space = BinarySpace.from_scores(y_true, y_score).smoothed()
-procedure = BinaryLinear(space)
-while (query := procedure.ask()) is not None:     # two confusion matrices
-    procedure.tell(answer(query))                 # "first", "second", "tie" or "skip"
-procedure.result.metric                           # scores, optimises, serialises
+elicitation = Elicitation(space)
+while (query := elicitation.ask()) is not None:     # two confusion matrices
+    elicitation.tell(answer(query))                 # "first", "second", "tie" or "skip"
+elicitation.result.metric                           # scores, optimises, serialises
 """
 
 
@@ -342,7 +341,7 @@ def ask_doctor(models: Models, seed: int = 0) -> ElicitationResult:
     _, score = next(iter(models.scores.items()))
     space = BinarySpace.from_scores(models.y_true, score, pos_label=models.positive).smoothed()
     doctor = MetricOracle(cost_matrix([[0, 1], [DOCTORS_COST, 0]]), flip=_SLIPS, rng=seed)
-    return BinaryLinear(space, out_of=1000, rng=seed).run(doctor)
+    return Elicitation(space, out_of=1000, rng=seed).run(doctor)
 
 
 def elicited(models: Models, seed: int = 0) -> tuple[Part, ...]:
@@ -359,7 +358,7 @@ def elicited(models: Models, seed: int = 0) -> tuple[Part, ...]:
             f"By asking. A doctor for whom a missed cancer is as bad as {DOCTORS_COST} false "
             f"alarms, who has never said so and slips on {100 * _SLIPS:.0f} % of questions, was "
             f"shown {result.n_queries} pairs of confusion matrices of {name}. From the answers "
-            f"alone: a miss is worth {ratio.estimate:.1f} false alarms (95 %: {ratio.lower:.1f} to "
+            f"alone: a miss is worth {ratio.value:.1f} false alarms (95 %: {ratio.lower:.1f} to "
             f"{ratio.upper:.1f}; hidden truth {DOCTORS_COST}), so call malignant from a "
             f"probability of {threshold:.2f} on. The answers are {result.status}: "
             f"{STATUS_WORDS[result.status]}. The metric is expected to agree with the doctor on "
@@ -376,7 +375,7 @@ def elicited(models: Models, seed: int = 0) -> tuple[Part, ...]:
         ),
         code=_CODE,
     )
-    cost = Interval("cost of a miss", ratio.estimate, ratio.lower, ratio.upper, DOCTORS_COST)
+    cost = Interval("cost of a miss", ratio.value, ratio.lower, ratio.upper, DOCTORS_COST)
     return (Part(section=section, intervals=(cost,)),)
 
 

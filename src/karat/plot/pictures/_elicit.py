@@ -4,15 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.elicit import (
+from karat.elicit import AgreementOnPairs, CheckScores, ElicitationResult, SharedMetric
+from karat.elicit.checks import IndifferenceTest
+from karat.elicit.result import (
     AgreementHistory,
-    AgreementOnPairs,
     AskedQuestions,
-    CheckScores,
-    ElicitationResult,
     FairnessFrontier,
-    IndifferenceTest,
-    SharedMetric,
     TradeOff,
     WeightTable,
 )
@@ -122,16 +119,16 @@ _MOST_ROWS = 40  # weights that a forest shows
 
 def draw_elicited(result: ElicitationResult, ax: "Axes | None" = None) -> "Axes":
     """Draw the posterior: of the one trade-off of two weights, or of every weight."""
-    if len(result.intervals) == 2:
+    if len(result.weights) == 2:
         return _draw_trade_off(result, ax)
-    if len(result.intervals) > _MOST_ROWS and result.table is not None:
+    if len(result.weights) > _MOST_ROWS and result.table is not None:
         return draw_weight_table(result.table, ax)
-    ax = new_axes(ax, (6.4, 1.4 + 0.34 * len(result.intervals)))
-    rows = np.arange(len(result.intervals))
+    ax = new_axes(ax, (6.4, 1.4 + 0.34 * len(result.weights)))
+    rows = np.arange(len(result.weights))
     shake = np.random.default_rng(0).uniform(-0.28, 0.28, result.draws.shape)
     ax.plot(result.draws, rows + shake, ".", ms=2, alpha=0.25, color=COLORS[4], zorder=1)
-    _forest(ax, rows, result.intervals, COLORS[0])
-    ax.set_yticks(rows, [literal(w.name) for w in result.intervals], fontsize=9)
+    _forest(ax, rows, result.weights, COLORS[0])
+    ax.set_yticks(rows, [literal(w.name) for w in result.weights], fontsize=9)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlabel("weight, with 95 % limits; dots are metrics that fit the answers", loc="right")
     quiet(ax, grid="x")
@@ -147,12 +144,12 @@ def draw_lambda(result: TradeOff, ax: "Axes | None" = None) -> "Axes":
     )
     top = ax.get_ylim()[1] * 1.15
     ax.hlines(top * 0.95, share.lower, share.upper, color=COLORS[0], linewidth=2.2, zorder=3)
-    ax.plot(share.estimate, top * 0.95, "o", ms=7, color=COLORS[0], zorder=4)
+    ax.plot(share.value, top * 0.95, "o", ms=7, color=COLORS[0], zorder=4)
     ax.set(xlim=(0, 1), ylim=(0, top), yticks=[])
     ax.set_xlabel("λ: 0 if only errors count, 1 if only gaps between groups do")
     worth = result.worth
     ax.set_title(
-        f"{literal(worth.name)}:\nworth {worth.estimate:.2g} points of error rate "
+        f"{literal(worth.name)}:\nworth {worth.value:.2g} points of error rate "
         f"(95 %: {worth.lower:.2g} to {worth.upper:.2g})",
         fontsize=10,
         loc="left",
@@ -227,7 +224,7 @@ def draw_frontier(result: FairnessFrontier, ax: "Axes | None" = None) -> "Axes":
     for share, style in (
         (result.tradeoff.lower, ":"),
         (result.tradeoff.upper, ":"),
-        (result.tradeoff.estimate, "-"),
+        (result.tradeoff.value, "-"),
     ):
         slope = -(1.0 - share) / max(share, 1e-9)
         shifts = (0.0,) if style == ":" else (0.0, 0.35 * high, -0.35 * high)
@@ -259,10 +256,10 @@ def draw_frontier(result: FairnessFrontier, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _forest(ax: Any, rows: Any, intervals: Any, color: str) -> None:
-    low, high = [w.lower for w in intervals], [w.upper for w in intervals]
+def _forest(ax: Any, rows: Any, weights: Any, color: str) -> None:
+    low, high = [w.lower for w in weights], [w.upper for w in weights]
     ax.hlines(rows, low, high, color=color, linewidth=2.2, zorder=3)
-    ax.plot([w.estimate for w in intervals], rows, "o", ms=6, color=color, zorder=4)
+    ax.plot([w.value for w in weights], rows, "o", ms=6, color=color, zorder=4)
 
 
 def _draw_trade_off(result: ElicitationResult, ax: "Axes | None") -> "Axes":
@@ -276,13 +273,13 @@ def _draw_trade_off(result: ElicitationResult, ax: "Axes | None") -> "Axes":
     top = ax.get_ylim()[1] * 1.12
     ends = [min(max(value, 1e-3), 1e3) for value in (ratio.lower, ratio.upper)]
     ax.hlines(top * 0.96, ends[0], ends[1], color=COLORS[0], linewidth=2.2, zorder=3)
-    ax.plot(ratio.estimate, top * 0.96, "o", ms=7, color=COLORS[0], zorder=4)
+    ax.plot(ratio.value, top * 0.96, "o", ms=7, color=COLORS[0], zorder=4)
     ax.axvline(1.0, color=GRID, linestyle=":", zorder=1)
     ax.set(xscale="log", ylim=(0, top), yticks=[])
     plain_ticks(ax)
     ax.set_xlabel(f"{literal(ratio.name)}: how many times as much")
     ax.set_title(
-        f"{ratio.estimate:.2g} times (95 %: {ratio.lower:.2g} to {ratio.upper:.2g}), "
+        f"{ratio.value:.2g} times (95 %: {ratio.lower:.2g} to {ratio.upper:.2g}), "
         f"{result.n_queries} answers",
         fontsize=10,
         loc="left",
@@ -418,13 +415,13 @@ def draw_shared(result: SharedMetric, ax: "Axes | None" = None) -> "Axes":
         label="where the next person may be",
         zorder=1,
     )
-    _forest(ax, rows - 0.3, result.intervals, COLORS[1])
+    _forest(ax, rows - 0.3, result.weights, COLORS[1])
     ax.plot([], [], "o-", color=COLORS[1], label="shared")
     for n, person in enumerate(result.people):
         offset = -0.15 + 0.5 * (n + 1) / (len(result.people) + 1)
         low, high = [w.lower for w in person], [w.upper for w in person]
         ax.hlines(rows + offset, low, high, color=COLORS[0], alpha=0.6, linewidth=1.2, zorder=2)
-        ax.plot([w.estimate for w in person], rows + offset, ".", ms=5, color=COLORS[0], zorder=3)
+        ax.plot([w.value for w in person], rows + offset, ".", ms=5, color=COLORS[0], zorder=3)
     ax.plot([], [], ".-", color=COLORS[0], label="each person")
     ax.set_yticks(rows, [literal(name) for name in result.names], fontsize=9)
     ax.set_ylim(len(rows) - 0.4, -0.6)

@@ -1,7 +1,7 @@
-"""The only place that touches ``karat.elicit``: spaces of studies, procedures, quizzes, guesses.
+"""The only place that touches ``karat.elicit``: spaces of studies, elicitations, quizzes, guesses.
 
-`StudyData` is what questions are made of, `Asked` a study's space with its procedure, kept by the
-process. Procedures are begun, restored from snapshots or replayed from answers. Everything
+`StudyData` is what questions are made of, `Asked` a study's space with its options, kept by the
+process. Elicitations are begun, restored from snapshots or replayed from answers. Everything
 computes under one lock a process: NumPy would not run faster in two threads, and what a space
 remembers is not made for them.
 """
@@ -19,14 +19,14 @@ import numpy as np
 from karat._typing import FloatArray, IntArray
 from karat.elicit import (
     BinarySpace,
+    Elicitation,
     ElicitationResult,
-    Procedure,
     Query,
     RateSpace,
-    Space,
     evaluation_pairs,
 )
-from karat.elicit.by_name import FAMILIES, GROUPED
+from karat.elicit.by_name import SPACES, space_name
+from karat.elicit.spaces import Space
 from karat.exceptions import ElicitationError
 from karat.metrics import FairMetric, cost_matrix
 from karat.metrics.base import MetricBase
@@ -140,34 +140,35 @@ def _ratio(asked: Asked, result: ElicitationResult) -> str:
     words, ratio = words_of(asked), result.ratios[0]
     return (
         f"By your answers, one of the {words.items} that {words.truth[1]} but are predicted as "
-        f"“{words.predicted[0]}” is as bad as {_limits(ratio.estimate, ratio.lower, ratio.upper)} "
+        f"“{words.predicted[0]}” is as bad as {_limits(ratio.value, ratio.lower, ratio.upper)} "
         f"that {words.truth[0]} but are predicted as “{words.predicted[1]}”."
     )
 
 
-def _limits(estimate: float, lower: float, upper: float) -> str:
+def _limits(value: float, lower: float, upper: float) -> str:
     if np.isinf(upper):
-        return f"{estimate:.2g} (at least {lower:.2g})"
-    return f"{estimate:.2g} (between {lower:.2g} and {upper:.2g})"
+        return f"{value:.2g} (at least {lower:.2g})"
+    return f"{value:.2g} (between {lower:.2g} and {upper:.2g})"
 
 
 def _many(result: ElicitationResult) -> list[str]:
     if result.trade_off is not None:
         return [result.trade_off.summary()]
-    rows = [f"{r.name}: {_limits(r.estimate, r.lower, r.upper)}" for r in result.ratios]
+    rows = [f"{r.name}: {_limits(r.value, r.lower, r.upper)}" for r in result.ratios]
     return [f"By your answers, {'; '.join(rows)}."] if rows else [result.description]
 
 
-# --- Procedures: begun, restored from bytes, replayed from answers, and told answers.
+# --- Elicitations: begun, restored from bytes, replayed from answers, and told answers.
 
 
-def begin(asked: Asked, seed: int) -> Procedure:
-    """Return the procedure of a person before the first question."""
+def begin(asked: Asked, seed: int) -> Elicitation:
+    """Return the elicitation of a person before the first question."""
     options = asked.config.options
     own: dict[str, Any] = {"same_pairs": options.same_pairs} if asked.fair else {}
     with COMPUTING:
-        return asked.build(
+        return Elicitation(
             asked.space,
+            options.family,
             out_of=options.out_of,
             agreement=options.agreement,
             precision=options.precision,
@@ -179,14 +180,14 @@ def begin(asked: Asked, seed: int) -> Procedure:
         )
 
 
-def restored(asked: Asked, snapshot: bytes) -> Procedure:
-    """Return the procedure of a snapshot; raises `TranscriptError` where it cannot be used."""
+def restored(asked: Asked, snapshot: bytes) -> Elicitation:
+    """Return the elicitation of a snapshot; raises `TranscriptError` where it cannot be used."""
     with COMPUTING:
-        return asked.build.restore(asked.space, snapshot)
+        return Elicitation.restore(asked.space, snapshot)
 
 
-def replayed(asked: Asked, seed: int, payloads: Sequence[dict[str, Any]]) -> Procedure:
-    """Return the procedure after the answers of a log, where no snapshot can be used."""
+def replayed(asked: Asked, seed: int, payloads: Sequence[dict[str, Any]]) -> Elicitation:
+    """Return the elicitation after the answers of a log, where no snapshot can be used."""
     with COMPUTING:
         fresh = begin(asked, seed)
         transcript = replace(
@@ -196,33 +197,33 @@ def replayed(asked: Asked, seed: int, payloads: Sequence[dict[str, Any]]) -> Pro
             kinds=tuple(payload["kind"] for payload in payloads),
             kept=tuple(payload["kept"] for payload in payloads),
         )
-        return asked.build.resume(asked.space, transcript)
+        return Elicitation.resume(asked.space, transcript)
 
 
-def tell(procedure: Procedure, answer: str, kept: dict[str, Any]) -> None:
-    """Tell a procedure an answer, and what is kept beside it."""
+def tell(elicitation: Elicitation, answer: str, kept: dict[str, Any]) -> None:
+    """Tell an elicitation an answer, and what is kept beside it."""
     with COMPUTING:
-        procedure.tell(answer, **kept)
+        elicitation.tell(answer, **kept)
 
 
-def next_query(procedure: Procedure, seed: int, seq: int) -> dict[str, Any] | None:
+def next_query(elicitation: Elicitation, seed: int, seq: int) -> dict[str, Any] | None:
     """Return the next question with the side it is shown on; None where all is asked.
 
     Sides are shown at random. A question that is asked again is shown the other way round, so it
     takes the draw of the first time: its own sides are swapped already.
     """
     with COMPUTING:
-        query = procedure.ask()
+        query = elicitation.ask()
         if query is None:
             return None
         swapped = bool(np.random.default_rng([seed, seq]).random() < 0.5)
         if query.kind == "repeat":
-            swapped = _swapped_before(procedure, query, swapped)
-        return {**sides_of(query), "swapped": swapped, "number": len(procedure.answers) + 1}
+            swapped = _swapped_before(elicitation, query, swapped)
+        return {**sides_of(query), "swapped": swapped, "number": len(elicitation.answers) + 1}
 
 
-def _swapped_before(procedure: Procedure, query: Query, otherwise: bool) -> bool:
-    told = procedure.transcript
+def _swapped_before(elicitation: Elicitation, query: Query, otherwise: bool) -> bool:
+    told = elicitation.transcript
     for (first, second), kept in zip(reversed(told.queries), reversed(told.kept), strict=True):
         earlier = query_of({"first": second, "second": first})
         if np.allclose(earlier.first, query.first) and np.allclose(earlier.second, query.second):
@@ -437,7 +438,7 @@ def words_of(asked: Asked) -> Words:
     return Words(texts.items, truth, predicted, texts.systems)
 
 
-# --- A study's space and its procedure, kept by the process.
+# --- A study's space and its options, kept by the process.
 
 _KEPT = 16  # studies whose spaces a process keeps
 COMPUTING = threading.RLock()
@@ -445,10 +446,9 @@ _spaces: OrderedDict[Any, Asked] = OrderedDict()
 
 
 class Asked(NamedTuple):
-    """What people of a study are asked about, and by which procedure."""
+    """What people of a study are asked about."""
 
     space: Space
-    build: type[Procedure]
     config: StudyConfig
     fair: bool
 
@@ -472,8 +472,10 @@ def check_space(data: StudyData, config: StudyConfig) -> str:
     with COMPUTING:
         asked = _build(data, config)
         options = config.options
-        procedure = asked.build(asked.space, out_of=options.out_of, worst_rate=options.worst_rate)
-        if procedure.ask() is None:
+        elicitation = Elicitation(
+            asked.space, options.family, out_of=options.out_of, worst_rate=options.worst_rate
+        )
+        if elicitation.ask() is None:
             raise ElicitationError("there is nothing to ask about these data")
         return str(asked.space.fingerprint)
 
@@ -484,7 +486,7 @@ def asked_about(key: tuple[str, str], config: StudyConfig, load: Callable[[], by
     ``key`` is the study's id and fingerprint; ``load`` reads its data.
     """
     with COMPUTING:
-        place = (*key, config.options.family, config.options.smooth)
+        place = (*key, config.options.family, config.options.space, config.options.smooth)
         asked = _spaces.pop(place, None)
         if asked is None:
             asked = _build(unpack_data(load()), config)
@@ -503,29 +505,24 @@ def asked_apart(config: StudyConfig, packed: bytes) -> Asked:
 
 def _build(data: StudyData, config: StudyConfig) -> Asked:
     options = config.options
-    two, more, kind = FAMILIES[options.family]
-    fair = options.family in GROUPED
+    fair = options.space == "groups"
     if fair and data.members is None:
         raise ElicitationError(
-            f"the family is {options.family!r} and the data have no groups; choose the column "
-            "that holds them"
+            "the space is 'groups' and the data have no groups; choose the column that holds them"
         )
-    labels = np.asarray(data.classes)
-    space = _space(data, options, kind, labels, fair)
+    space = _space(data, options)
     space = space.smoothed() if options.smooth else space
-    build = two if space.n_classes == 2 else more
-    return Asked(space=space, build=build, config=config, fair=fair)
+    return Asked(space=space, config=config, fair=fair)
 
 
-def _space(
-    data: StudyData, options: StudyOptions, kind: type[Space], labels: Any, fair: bool
-) -> Space:
+def _space(data: StudyData, options: StudyOptions) -> Space:
+    labels = np.asarray(data.classes)
+    name = space_name(options.family, len(labels), space=options.space)
     y_true, values = labels[data.codes], data.values
-    if values.ndim == 1 and kind is not RateSpace:
+    if values.ndim == 1 and name == "binary":
         return BinarySpace.from_scores(y_true, values, classes=labels, pos_label=labels[1])
     proba = np.column_stack([1.0 - values, values]) if values.ndim == 1 else values
-    if kind is RateSpace:
-        groups = np.asarray(data.groups)[data.members] if fair else None
+    if name == "groups":
+        groups = np.asarray(data.groups)[data.members]
         return RateSpace.from_proba(y_true, proba, groups=groups, classes=labels)
-    chosen = BinarySpace if len(labels) == 2 else kind
-    return chosen.from_proba(y_true, proba, classes=labels)
+    return SPACES[name].from_proba(y_true, proba, classes=labels)

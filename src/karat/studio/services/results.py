@@ -13,13 +13,13 @@ from karat.elicit import (
     AgreementOnPairs,
     CheckScores,
     ElicitationResult,
-    IndifferenceTest,
     SharedMetric,
     agreement_on,
     indifference_test,
     score_checks,
     shared_metric,
 )
+from karat.elicit.checks import IndifferenceTest
 from karat.exceptions import ElicitationError, KaratError, KaratWarning
 from karat.metrics.base import MetricBase
 from karat.studio.models import LogEntry, Person, Study
@@ -96,9 +96,9 @@ def forget(person_id: str) -> None:
 def _computed(store: Store, here: session.Here) -> PersonResult:
     person = here.person
     entries = people.log_of(store, person.id, effective=True)
-    procedure = session.procedure_of(store, person, here.study)
+    elicitation = session.elicitation_of(store, person, here.study)
     asked = studies.asked_of(store, here.study)
-    result = _result_of(procedure)
+    result = _result_of(elicitation)
     told = {entry.phase: entry.payload for entry in entries}
     guess = told.get("guess")
     baseline = None if guess is None else asking.guess_metric(asked, guess)
@@ -119,13 +119,13 @@ def _computed(store: Store, here: session.Here) -> PersonResult:
     )
 
 
-def _result_of(procedure: Any) -> ElicitationResult | None:
-    if procedure is None or not procedure.answers:
+def _result_of(elicitation: Any) -> ElicitationResult | None:
+    if elicitation is None or not elicitation.answers:
         return None
     with asking.COMPUTING, warnings.catch_warnings():
         # What a warning says is in the result's status, and in its summary.
         warnings.simplefilter("ignore", KaratWarning)
-        return procedure.result  # type: ignore[no-any-return]
+        return elicitation.result  # type: ignore[no-any-return]
 
 
 def _evaluation(

@@ -15,7 +15,7 @@ from sqlalchemy import and_, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from karat.elicit import Procedure
+from karat.elicit import Elicitation
 from karat.exceptions import TranscriptError
 from karat.studio.models import LogEntry, Person, Snapshot, State, Study
 from karat.studio.schemas import StudyConfig
@@ -199,9 +199,9 @@ def following(store: Store, here: Here, asked: asking.Asked, entry: LogEntry) ->
     if here.phase in COMPARISONS:
         _complete(entry, page)
     if here.phase == "comparison":
-        procedure = procedure_at(store, asked, person, here.state.snapshot_seq)
-        asking.tell(procedure, entry.payload["answer"], entry.payload["kept"])
-        return _compared(here, asked, procedure, seq, shown)
+        elicitation = elicitation_at(store, asked, person, here.state.snapshot_seq)
+        asking.tell(elicitation, entry.payload["answer"], entry.payload["kept"])
+        return _compared(here, asked, elicitation, seq, shown)
     if here.phase == "evaluation":
         index = int(page["index"]) + 1
         pairs = person.evaluation or []
@@ -212,11 +212,11 @@ def following(store: Store, here: Here, asked: asking.Asked, entry: LogEntry) ->
 
 
 def _compared(
-    here: Here, asked: asking.Asked, procedure: Procedure, seq: int, shown: int
+    here: Here, asked: asking.Asked, elicitation: Elicitation, seq: int, shown: int
 ) -> Following:
     """Return the next comparison, or what comes after all of them."""
-    query = asking.next_query(procedure, here.person.seed, seq)
-    snapshot = procedure.snapshot()
+    query = asking.next_query(elicitation, here.person.seed, seq)
+    snapshot = elicitation.snapshot()
     if query is None:
         after = _entered(here, asked, int(here.page["step"]) + 1, seq, shown)
         after.snapshot = snapshot
@@ -230,10 +230,10 @@ def _entered(here: Here, asked: asking.Asked, step: int, seq: int, shown: int) -
     phase = here.phases[step]
     page: dict[str, Any] = {"step": step, "phase": phase}
     if phase == "comparison":
-        procedure = asking.begin(asked, here.person.seed)
-        query = asking.next_query(procedure, here.person.seed, seq)
+        elicitation = asking.begin(asked, here.person.seed)
+        query = asking.next_query(elicitation, here.person.seed, seq)
         if query is not None:
-            return Following(page={**page, "shown": 1, **query}, snapshot=procedure.snapshot())
+            return Following(page={**page, "shown": 1, **query}, snapshot=elicitation.snapshot())
         return _entered(here, asked, step + 1, seq, shown)
     if phase == "evaluation":
         pairs = asking.drawn_pairs(asked, here.person.seed)
@@ -344,7 +344,7 @@ def standing_at(
 # --- A person's elicitation, from its snapshot or from the log.
 
 
-def procedure_of(store: Store, person: Person, study: Study | None = None) -> Procedure | None:
+def elicitation_of(store: Store, person: Person, study: Study | None = None) -> Elicitation | None:
     """Return the elicitation of a person as it stands; None where it has not begun."""
     study = study or studies.get(store, person.study_id)
     if study is None:
@@ -353,11 +353,13 @@ def procedure_of(store: Store, person: Person, study: Study | None = None) -> Pr
         state = session.get(State, (person.id, person.seq))
     if state is None or state.snapshot_seq is None:
         return None
-    return procedure_at(store, studies.asked_of(store, study), person, state.snapshot_seq)
+    return elicitation_at(store, studies.asked_of(store, study), person, state.snapshot_seq)
 
 
-def procedure_at(store: Store, asked: asking.Asked, person: Person, at: int | None) -> Procedure:
-    """Return the procedure of a snapshot, or replay the log where it cannot be used."""
+def elicitation_at(
+    store: Store, asked: asking.Asked, person: Person, at: int | None
+) -> Elicitation:
+    """Return the elicitation of a snapshot, or replay the log where it cannot be used."""
     with store.reading() as session:
         kept = None if at is None else session.get(Snapshot, (person.id, at))
     if kept is not None:

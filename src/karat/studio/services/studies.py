@@ -132,7 +132,7 @@ def by_room(store: Store, token: str) -> Study | None:
 
 
 def asked_of(store: Store, study: Study) -> Asked:
-    """Return the space and the procedure of a study, kept by this process."""
+    """Return the space and the options of a study, kept by this process."""
     key = (study.id, study.fingerprint)
     return asked_about(key, config_of(study), lambda: _data_of(store, study))
 

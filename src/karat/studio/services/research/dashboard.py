@@ -8,7 +8,8 @@ from statistics import median
 from typing import Any
 from zlib import crc32
 
-from karat.elicit import SharedMetric, WeightInterval
+from karat.elicit import SharedMetric
+from karat.elicit.result import NamedEstimate
 from karat.limits import Limits, clopper_pearson
 from karat.metrics import FairMetric
 from karat.studio.charts import Interval
@@ -36,7 +37,7 @@ class Row:
     """A person in the table of all: the first quantity of their metric, and their guess of it."""
 
     known: PersonResult
-    main: WeightInterval | None
+    main: NamedEstimate | None
     guess: float | None
 
 
@@ -114,7 +115,7 @@ class Overview:
                 found.setdefault(weight.name, []).append(
                     Interval(
                         name_of(known),
-                        weight.estimate,
+                        weight.value,
                         weight.lower,
                         weight.upper,
                         guessed.get(weight.name),
@@ -255,7 +256,7 @@ def name_of(known: PersonResult) -> str:
     return known.person.label or f"person {known.person.id[:6]}"
 
 
-def _asked(known: PersonResult) -> list[WeightInterval]:
+def _asked(known: PersonResult) -> list[NamedEstimate]:
     """Return the quantities of a person's metric: ratios of costs, and the worth of a gap."""
     if known.result is None:
         return []
@@ -276,7 +277,7 @@ def guesses_of(known: PersonResult) -> dict[str, float]:
     if result is None or guess is None:
         return {}
     found: dict[str, float] = {}
-    if result.procedure == "BinaryLinear" and guess.get("ratio") is not None:
+    if (result.space, result.family) == ("binary", "linear") and guess.get("ratio") is not None:
         found[result.ratios[0].name] = float(guess["ratio"] or 0.0)
     if result.trade_off is not None and guess.get("gap") is not None:
         found[result.trade_off.worth.name] = float(guess["gap"] or 0.0)
@@ -292,8 +293,8 @@ def _weights(known: PersonResult) -> dict[str, float]:
     """Return the weights that a guess amounts to, by the words that ratios use for them."""
     result, guess = known.result, known.guess or {}
     assert result is not None
-    names = [weight.name.removeprefix("cost: ") for weight in result.intervals]
-    if result.procedure == "DiagonalLinear":
+    names = [weight.name.removeprefix("cost: ") for weight in result.weights]
+    if (result.space, result.family) == ("diagonal", "linear"):
         given = [guess.get(f"cost_{i}") for i in range(len(names))]
         return {n: float(v) for n, v in zip(names, given, strict=True) if v is not None}
     if isinstance(known.guess_metric, FairMetric):

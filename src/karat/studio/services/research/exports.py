@@ -25,7 +25,7 @@ from karat.studio.services.results import PersonResult
 from karat.studio.storage import Store
 
 SCHEMA = "karat.study"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 Rows = list[dict[str, Any]]
 
 
@@ -96,9 +96,9 @@ def _person_row(known: PersonResult) -> dict[str, Any]:
     }
     if result is not None:
         worth = [] if result.trade_off is None else [result.trade_off.worth]
-        for weight in (*result.intervals, *result.ratios, *worth):
+        for weight in (*result.weights, *result.ratios, *worth):
             row |= {
-                weight.name: weight.estimate,
+                weight.name: weight.value,
                 f"{weight.name}, lower": weight.lower,
                 f"{weight.name}, upper": weight.upper,
             }
@@ -186,8 +186,8 @@ def _own_metric(store: Store, known: PersonResult) -> dict[str, Any] | None:
 def transcript_json(store: Store, person_id: str) -> str | None:
     """Return the questions and answers of a person, as `load_transcript` reads them."""
     person = people.get(store, person_id)
-    procedure = None if person is None else session.procedure_of(store, person)
-    return None if procedure is None else procedure.transcript.to_json()
+    elicitation = None if person is None else session.elicitation_of(store, person)
+    return None if elicitation is None else elicitation.transcript.to_json()
 
 
 def study_json(store: Store, study: Study, *, kind: str = "people") -> str:
@@ -214,7 +214,7 @@ def study_json(store: Store, study: Study, *, kind: str = "people") -> str:
                 "metric": _own_metric(store, known),
                 "status": None if said is None else said.status,
                 "summary": None if said is None else said.summary(),
-                "intervals": None if said is None else said.intervals,
+                "weights": None if said is None else said.weights,
                 "ratios": None if said is None else said.ratios,
                 "evaluation": known.evaluation,
                 "checks": known.checks,

@@ -58,8 +58,9 @@ def read_config(form: Form, base: StudyConfig) -> StudyConfig:
     if "flags" in form:
         options |= {name: name in form for name in _FLAGS}
         options["views"] = [str(view) for view in form.get("views", ())] or [options["view"]]
-    if "max_queries" in form:
-        options["max_queries"] = _one(form, "max_queries") or None
+    for name in ("max_queries", "space"):
+        if name in form:
+            options[name] = _one(form, name) or None
     options["out_of"] = _number(options["out_of"])
     texts: dict[str, Any] = base.texts.model_dump()
     texts |= {name: _one(form, name) for name in _TEXTS if name in form}
@@ -122,9 +123,9 @@ def guessed_columns(names: Sequence[str]) -> dict[str, Any]:
 def config_for(data: StudyData) -> StudyConfig:
     """Return texts and options that suit new data: groups, several classes or two."""
     if data.members is not None:
-        options: dict[str, Any] = {"family": "fair", "same_pairs": True}
+        options: dict[str, Any] = {"family": "linear", "space": "groups", "same_pairs": True}
     elif len(data.classes) > 2:
-        options = {"family": "diagonal"}
+        options = {"family": "linear", "space": "diagonal"}
     else:
         options = {"family": "linear"}
     if len(data.classes) > 2:
@@ -167,7 +168,15 @@ def _wine() -> tuple[StudyData, StudyConfig]:
         "items": "wines",
     }
     return data, StudyConfig.model_validate(
-        {"texts": texts, "options": {"family": "diagonal", "view": "table", "views": ["table"]}}
+        {
+            "texts": texts,
+            "options": {
+                "family": "linear",
+                "space": "diagonal",
+                "view": "table",
+                "views": ["table"],
+            },
+        }
     )
 
 
@@ -192,5 +201,5 @@ def _groups() -> tuple[StudyData, StudyConfig]:
         "truth": ["repay", "do not repay"],
         "predicted": ["repays", "defaults"],
     }
-    options = {"family": "fair", "same_pairs": True}
+    options = {"family": "linear", "space": "groups", "same_pairs": True}
     return data, StudyConfig.model_validate({"texts": texts, "options": options})

@@ -1,14 +1,14 @@
-"""Elicit a metric of the recalls of several classes: linear, a ratio, or any monotone one."""
+"""Metrics of the recalls of several classes: linear, a ratio, or any monotone one."""
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from karat._typing import FloatArray
+from karat.elicit._problem import Problem, Standing
 from karat.elicit.families import BestForMeans, Family, LinearFamily, PowerMeanFamily, RatioFamily
 from karat.elicit.posterior import Brackets
-from karat.elicit.procedure._build_result import named_metric
-from karat.elicit.procedure._procedure import Procedure
 from karat.elicit.search import (
     Steps,
     face_searches,
@@ -23,39 +23,35 @@ from karat.elicit.search import (
 )
 from karat.elicit.spaces import DiagonalSpace, QuestionSpace
 from karat.elicit.transcript import Query
-from karat.metrics import LinearMetric
 
 
-class DiagonalLinearFractional(Procedure):
-    """Elicits a ratio of linear functions of how often each class is predicted rightly.
+class RatioDiagonal(Problem):
+    """A ratio of linear functions of how often each class is predicted rightly.
 
     The metric is ``N / (N + M)`` (Hiranandani 2021, section 4.4.1). ``bisection`` finds the level
     sets through two points by antipodal pairs. ``published`` is Algorithms 4.1, 4.3 and 4.4 as
     printed, which take the slopes of the faces for that of the whole and so keep an error that does
     not vanish. ``tol`` is the width of each angle in radians (of m for ``published``), 0.005 by
     default.
-
-    Parameters are those of every procedure; see `Procedure`.
     """
 
-    spaces = (DiagonalSpace,)
     least_classes = 3
     curved = True
     straight = False
     default_tol = 0.005
     space: DiagonalSpace
 
-    def _family(self, flipped: bool) -> Family:
+    def family(self, flipped: bool = False) -> Family:
         return RatioFamily(self.space, flipped=flipped)
 
-    def _first_brackets(self) -> Brackets:
+    def first_brackets(self) -> Brackets:
         n = 2 * (self.space.dim - 1)
-        if self.strategy == "published":
+        if self.by_paper:
             return Brackets.of(0.0, 1.0, n, (0.0, 1.0))
         return Brackets.of(0.0, np.pi / 2, n)
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy == "published":
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        if self.by_paper:
             upper, lower = self._slopes(angles)
             best = self.space.extreme_points(upper)
             worst = self.space.extreme_points(-lower)
@@ -75,18 +71,18 @@ class DiagonalLinearFractional(Procedure):
             slopes.append(whole / whole.sum(axis=1, keepdims=True))
         return slopes[0], slopes[1]
 
-    def _bisection(self) -> Steps:
-        yield from level_set_search(self.space, self._brackets, self.tol)
+    def bisection(self, brackets: Brackets) -> Steps:
+        yield from level_set_search(self.space, brackets, self.tol)
 
-    def _published(self) -> Steps:
-        yield from face_searches(self.space, self._brackets, self.tol)
+    def published(self, brackets: Brackets) -> Steps:
+        yield from face_searches(self.space, brackets, self.tol)
         half = self.space.dim - 1
-        yield from swapped(face_searches(self.space, self._brackets, self.tol, start=half))
+        yield from swapped(face_searches(self.space, brackets, self.tol, start=half))
 
-    def _estimate(self) -> FloatArray:
-        if self.strategy != "published":
-            return super()._estimate()
-        upper, lower = (row[0] for row in self._slopes(self._brackets.middle[None]))
+    def estimate(self, brackets: Brackets) -> FloatArray:
+        if not self.by_paper:
+            return super().estimate(brackets)
+        upper, lower = (row[0] for row in self._slopes(brackets.middle[None]))
         best = self.space.extreme_points(upper[None])[0]
         worst = self.space.extreme_points(-lower[None])[0]
 
@@ -108,8 +104,8 @@ _MUCH_HEAVIER = 2.0  # ratio of weights from which the heavier class becomes the
 _BEYOND = 0.02  # of m: a face that ends so little short of what is still possible may be used
 
 
-class DiagonalLinear(Procedure):
-    """Elicits what being right about each class is worth.
+class LinearDiagonal(Problem):
+    """What being right about each class is worth.
 
     The metric is ``Σ a_i · P(Y=i, Ŷ=i)`` with ``Σ a_i = 1`` (Hiranandani 2021, section 4.3.1). A
     pair of classes is compared by classifiers that predict only these two. ``bisection`` asks about
@@ -117,36 +113,22 @@ class DiagonalLinear(Procedure):
     that its first answers show to be heavy. ``published`` is Algorithm 4.1: against the first
     class, four questions a halving. ``tol`` is the width of ``m = a_ref/(a_ref + a_i)`` and the
     effect of it on any weight, 0.01 by default.
-
-    Parameters are those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import DiagonalSpace, MetricOracle
-    >>> from karat.metrics import weighted_accuracy
-    >>> space = DiagonalSpace.from_density(LogisticLaw([1, 3, 5]).proba)
-    >>> proc = DiagonalLinear(space, strategy="bisection")
-    >>> result = proc.run(MetricOracle(weighted_accuracy([0.21, 0.59, 0.2])))
-    >>> result.metric.weights.diagonal().round(1)
-    array([0.2, 0.6, 0.2])
     """
 
     has_ratios = True
-    spaces = (DiagonalSpace,)
     least_classes = 3
     space: DiagonalSpace
 
-    def _family(self, flipped: bool) -> Family:
+    def family(self, flipped: bool = False) -> Family:
         return LinearFamily(self.space, norm=1, flipped=flipped)
 
     def _others(self, reference: int) -> list[int]:
         return [c for c in range(self.space.dim) if c != reference]
 
-    def _first_brackets(self) -> Brackets:
+    def first_brackets(self) -> Brackets:
         n = self.space.dim - 1
         brackets = Brackets.of(0.0, 1.0, n, (0.0, 1.0))
-        if self.strategy != "published":
+        if not self.by_paper:
             for at, other in enumerate(self._others(0)):
                 brackets.low[at], brackets.high[at] = self._distinguishable(0, other)
         return brackets
@@ -156,37 +138,36 @@ class DiagonalLinear(Procedure):
         low, high = self.space.face(i, j).reach
         return float(1.0 / (1.0 + np.tan(high))), float(1.0 / (1.0 + np.tan(low)))
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         m = np.clip(angles, 1e-9, 1.0 - 1e-9)
         weights = np.ones((len(m), self.space.dim))
         weights[:, self._others(brackets.reference)] = (1.0 - m) / m
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def _published(self) -> Steps:
-        yield from face_searches(self.space, self._brackets, self.tol)
+    def published(self, brackets: Brackets) -> Steps:
+        yield from face_searches(self.space, brackets, self.tol)
 
-    def _bisection(self) -> Steps:
-        brackets = self._brackets
+    def bisection(self, brackets: Brackets) -> Steps:
         # As many questions as halving every bracket to tol takes, each where it tells most.
         halvings = np.ceil(np.log2(np.maximum((brackets.high - brackets.low) / self.tol, 1.0)))
         for at in range(len(brackets.low)):
-            yield from self._halve(at)
-        self._refer_to_the_heaviest()
+            yield from self._halve(brackets, at)
+        self._refer_to_the_heaviest(brackets)
         stuck: set[int] = set()
         for _ in range(int(halvings.sum()) - len(brackets.low)):
-            effect = np.array([self._effect(at) for at in range(len(brackets.low))])
+            effect = np.array([self._effect(brackets, at) for at in range(len(brackets.low))])
             effect[list(stuck)] = 0.0
             at = int(np.argmax(effect))
             if effect[at] <= self.tol:
                 return
             before = brackets.width(at)
-            yield from self._halve(at)
+            yield from self._halve(brackets, at)
             if brackets.width(at) == before:  # skipped: no question about this pair helps
                 stuck.add(at)
 
-    def _halve(self, at: int) -> Steps:
+    def _halve(self, brackets: Brackets, at: int) -> Steps:
         """Halve one bracket by one question (and others in its place if it is skipped)."""
-        reference = self._brackets.reference
+        reference = brackets.reference
         other = self._others(reference)[at]
         face = self.space.face(reference, other)
 
@@ -198,22 +179,22 @@ class DiagonalLinear(Procedure):
             first, second = (self.space.face_confusion(reference, other, p) for p in pair)
             return Query(first, second)
 
-        yield from halving(self._brackets, at, self._brackets.width(at) * 0.9, ask)
+        yield from halving(brackets, at, brackets.width(at) * 0.9, ask)
 
-    def _effect(self, at: int) -> float:
+    def _effect(self, brackets: Brackets, at: int) -> float:
         """Return how much any weight can still change with one bracket."""
-        ends = np.repeat(self._brackets.middle[None], 2, axis=0)
-        ends[:, at] = self._brackets.low[at], self._brackets.high[at]
-        weights = self._parameters(ends, self._brackets)
+        ends = np.repeat(brackets.middle[None], 2, axis=0)
+        ends[:, at] = brackets.low[at], brackets.high[at]
+        weights = self.parameters(ends, brackets)
         return float(np.abs(np.diff(weights, axis=0)).max())
 
-    def _refer_to_the_heaviest(self) -> None:
+    def _refer_to_the_heaviest(self, brackets: Brackets) -> None:
         """Measure against the class that looks heaviest: against a light one, errors blow up.
 
         Only where the faces of the heavy class distinguish all ratios that are still possible: a
         ratio that the face of one pair distinguishes may lie beyond those of another's.
         """
-        brackets, old = self._brackets, self._brackets.reference
+        old = brackets.reference
         ratio = (1.0 - brackets.middle) / brackets.middle
         new = self._others(old)[int(np.argmax(ratio))]
         if ratio.max() <= _MUCH_HEAVIER:
@@ -238,14 +219,14 @@ class DiagonalLinear(Procedure):
         brackets.answered[:] = known
         brackets.reference = new
 
-    def _unidentified(self) -> str | None:
+    def unidentified(self, run: Standing) -> str | None:
         if self.strategy == "active":
             return None
-        reference = self._brackets.reference
+        brackets, reference = run.brackets, run.brackets.reference
         flat = [
             f"{self.space.classes[reference]} and {self.space.classes[other]}"
             for at, other in enumerate(self._others(reference))
-            if self._at_the_end(at, self._distinguishable(reference, other))
+            if _at_the_end(brackets, at, self._distinguishable(reference, other))
         ]
         if not flat:
             return None
@@ -255,14 +236,15 @@ class DiagonalLinear(Procedure):
             "weights. Only a limit of their ratio is known"
         )
 
-    def _at_the_end(self, at: int, limits: tuple[float, float]) -> bool:
-        # A bracket that still holds the end of what can be told apart may extend beyond it.
-        low, high = self._brackets.low[at], self._brackets.high[at]
-        return bool(low <= limits[0] > 1e-3 or high >= limits[1] < 1 - 1e-3)
+
+def _at_the_end(brackets: Brackets, at: int, limits: tuple[float, float]) -> bool:
+    # A bracket that still holds the end of what can be told apart may extend beyond it.
+    low, high = brackets.low[at], brackets.high[at]
+    return bool(low <= limits[0] > 1e-3 or high >= limits[1] < 1 - 1e-3)
 
 
-class DiagonalMonotone(DiagonalLinear):
-    """Elicits a metric that grows with the right predictions of every class.
+class MonotoneDiagonal(LinearDiagonal):
+    """A metric that grows with the right predictions of every class.
 
     The person may have the G-mean in mind, or no formula at all. ``active`` fits weighted power
     means of the recalls, from weighted means to the class that is found least, and returns one as a
@@ -275,21 +257,7 @@ class DiagonalMonotone(DiagonalLinear):
     the two may differ, so that the agreement is NaN. ``bisection`` climbs along the boundary of
     what all classifiers attain, one class at a time, two questions a halving. ``published`` is
     Algorithm 4.1, which looks at faces, where the metric may slope otherwise than at the optimum.
-    ``tol`` is as for `DiagonalLinear`. ``tangent()`` is that linear metric for every strategy.
-
-    Parameters are those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import DiagonalSpace, MetricOracle
-    >>> from karat.metrics import g_mean
-    >>> space = DiagonalSpace.from_density(LogisticLaw([-4, 1, 5]).proba, n_points=2001)
-    >>> procedure = DiagonalMonotone(space, strategy="bisection")
-    >>> result = procedure.run(MetricOracle(g_mean))
-    >>> best = space.boundary(procedure.tangent().weights.diagonal())
-    >>> g_mean(best) > 0.5
-    True
+    ``tol`` is as for `LinearDiagonal`. ``tangent()`` is that linear metric for every strategy.
     """
 
     straight = False
@@ -310,40 +278,24 @@ class DiagonalMonotone(DiagonalLinear):
         """Where questions are asked: ``active`` has classifiers that find every class, too."""
         return BestForMeans(self.space) if self.strategy == "active" else self.space
 
-    def tangent(self) -> LinearMetric:
-        """Return the linear metric that agrees with the elicited one at its best classifier.
-
-        It is a weighted accuracy whose best classifier is the elicited metric's too, or one of
-        those that mix to it. For ``bisection`` and ``published`` it is the elicited metric. For
-        someone to whom less is better (``orientation``) it is minus that of the mirrored metric.
-        """
-        self._begin()
-        draws = self._posterior_draws()
-        if isinstance(draws.family, PowerMeanFamily):
-            return named_metric(self.space, draws.family.tangent(draws.estimate))
-        metric = draws.family.metric(draws.estimate)
-        assert isinstance(metric, LinearMetric)
-        return named_metric(self.space, metric)
-
-    def _family(self, flipped: bool) -> Family:
+    def family(self, flipped: bool = False) -> Family:
         if self.strategy == "active":
             return PowerMeanFamily(self.space, flipped=flipped)
-        return super()._family(flipped)
+        return super().family(flipped)
 
-    def _n_comparable(self, n: int) -> int:
+    def n_comparable(self, n: int) -> int:
         return self.space.dim  # the power is no weight
 
-    def _ratio_name(self, i: int, j: int) -> str:
+    def ratio_name(self, i: int, j: int) -> str:
         if self.strategy != "active":
-            return super()._ratio_name(i, j)
-        names = self._family(flipped=False).names
+            return super().ratio_name(i, j)
+        names = self.family().names
         return f"{names[i]} against {names[j]}"
 
-    def _first_brackets(self) -> Brackets:
+    def first_brackets(self) -> Brackets:
         return Brackets.of(0.0, 1.0, self.space.dim - 1, (0.0, 1.0))
 
-    def _bisection(self) -> Steps:
-        brackets = self._brackets
+    def bisection(self, brackets: Brackets) -> Steps:
         # Start where every class is predicted: a metric may be flat where one never is.
         balanced = 1.0 / self.space.prior
         middle = balanced[0] / (balanced[0] + balanced[1:])
@@ -354,24 +306,31 @@ class DiagonalMonotone(DiagonalLinear):
                 def query(s: float, t: float, at: int = at) -> Query:
                     sides = np.repeat(middle[None], 2, axis=0)
                     sides[:, at] = s, t
-                    first, second = self.space.boundary(self._parameters(sides, self._brackets))
+                    first, second = self.space.boundary(self.parameters(sides, brackets))
                     return Query(first, second)
 
-                yield from self._within(at, float(middle[at]), window, tol, query)
+                yield from _within(brackets, at, (float(middle[at]), window), tol, query)
                 middle[at] = brackets.middle[at]
 
-    def _within(self, at: int, center: float, window: float, tol: float, query: object) -> Steps:
-        """Search a window around a value, and move it as long as the best is at its edge."""
-        brackets = self._brackets
-        for _ in range(_MOST_SHIFTS):
-            low, high = max(0.0, center - window / 2), min(1.0, center + window / 2)
-            brackets.reopen(at, low, high)
-            yield from unimodal(brackets, at, tol, query, n_questions=2)  # type: ignore[arg-type]
-            at_low = brackets.low[at] == low > 0.0
-            at_high = brackets.high[at] == high < 1.0
-            if not (at_low or at_high):
-                return
-            center = low if at_low else high
-
-    def _unidentified(self) -> str | None:
+    def unidentified(self, run: Standing) -> str | None:
         return None
+
+
+def _within(
+    brackets: Brackets,
+    at: int,
+    window: tuple[float, float],
+    tol: float,
+    query: Callable[[float, float], Query],
+) -> Steps:
+    """Search a window (its center and width), and move it as long as the best is at its edge."""
+    center, width = window
+    for _ in range(_MOST_SHIFTS):
+        low, high = max(0.0, center - width / 2), min(1.0, center + width / 2)
+        brackets.reopen(at, low, high)
+        yield from unimodal(brackets, at, tol, query, n_questions=2)
+        at_low = brackets.low[at] == low > 0.0
+        at_high = brackets.high[at] == high < 1.0
+        if not (at_low or at_high):
+            return
+        center = low if at_low else high

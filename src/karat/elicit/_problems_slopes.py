@@ -1,22 +1,20 @@
-"""Procedures that find slopes of a metric at several places, and those of groups."""
+"""Metrics that are found from their slopes at several places, those of groups among them."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
-from karat._result import keeps_kind
-from karat._sentences import Option, Remedy
 from karat._typing import FloatArray
-from karat._validate import check_count, check_flag, refuse_option
+from karat._validate import check_flag, refuse_option
+from karat.elicit._problem import Problem, Standing
 from karat.elicit._rate_space import JointRates, RateSpace
-from karat.elicit.families import FairFamily, Family, fairness_frontier, unit
+from karat.elicit.families import FairFamily, Family, unit
 from karat.elicit.posterior import Brackets
-from karat.elicit.procedure._procedure import Procedure
-from karat.elicit.result import FairnessFrontier
 from karat.elicit.search import (
     Site,
     Steps,
@@ -27,44 +25,41 @@ from karat.elicit.search import (
     trace_slope,
     unimodal,
 )
-from karat.elicit.spaces import Space
 from karat.elicit.transcript import Query
-from karat.exceptions import LabelError
 from karat.metrics import GroupMetric
 
 _NO_GAPS = 4.0  # times tol: a trade-off below cannot be distinguished from 0
 
 
-class SlopeProcedure(Procedure):
-    """A procedure whose metric is determined by its slopes at several places.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SlopeProblem(Problem):
+    """A family whose metrics are determined by their slopes at several places.
 
-    ``bisection`` finds each slope by one sweep of antipodal pairs, ``published`` by the signs of
-    all entries and cycles of four questions a halving.
+    ``bisection`` finds each slope by one sweep of antipodal pairs, ``published`` and ``corrected``
+    by the signs of all entries and cycles of four questions a halving.
     """
 
     cycles: ClassVar[int] = 4
     curved: ClassVar[bool] = True
     straight: ClassVar[bool] = False
+    oriented: ClassVar[bool] = False  # signs of weights are found, or errors are costs
     sparse: bool = False
+    diagonal: bool = False
 
-    def __init__(self, space: Space, **options: Any) -> None:
-        orientation = options.get("orientation", "increasing")
-        if orientation != "increasing":
-            refuse_option(
-                orientation,
-                "orientation",
-                f"'increasing': {type(self).__name__} finds the signs of all weights, or takes "
-                "errors as costs",
-            )
-        super().__init__(space, **options)
-        self._family(flipped=False)  # refuses what the strategy cannot use before anyone is asked
+    def __post_init__(self) -> None:
+        """Refuse structure that the published algorithms cannot use."""
+        for name in ("sparse", "diagonal"):
+            if self.by_paper and getattr(self, name):
+                refuse_option(
+                    True,
+                    name,
+                    f"False with strategy={self.strategy!r}, whose algorithm does not use it",
+                )
 
     @cached_property
     def _sites(self) -> list[Site]:
         """Where slopes are searched, in this order."""
-        return list(
-            self._published_sites() if self.strategy == "published" else self._chosen_sites()
-        )
+        return list(self._published_sites() if self.by_paper else self._chosen_sites())
 
     @abstractmethod
     def _chosen_sites(self) -> Iterator[Site]:
@@ -74,44 +69,30 @@ class SlopeProcedure(Procedure):
     def _published_sites(self) -> Iterator[Site]:
         """Return the sites of ``published``."""
 
-    def _before(self, i: int) -> None:
+    def _before(self, i: int, brackets: Brackets) -> None:
         """Prepare the search of slope i, such as by a plane that the slope lies in."""
 
-    def _first_brackets(self) -> Brackets:
+    def first_brackets(self) -> Brackets:
         if self.strategy == "active":
             return Brackets.of(0.0, 0.0, 0)
         return site_brackets(self._sites)
 
-    def _bisection(self) -> Steps:
+    def bisection(self, brackets: Brackets) -> Steps:
         for i in range(len(self._sites)):
-            self._before(i)
+            self._before(i, brackets)
             # What every other slope is measured against is found four times as finely.
             tol = self.tol / 4 if self._sites[i].positive else self.tol
-            yield from find_slope(self._brackets, self._sites, i, tol, sparse=self.sparse)
+            yield from find_slope(brackets, self._sites, i, tol, sparse=self.sparse)
 
-    def _published(self) -> Steps:
+    def published(self, brackets: Brackets) -> Steps:
         for i in range(len(self._sites)):
-            self._before(i)
-            yield from trace_slope(self._brackets, self._sites, i, self.tol, self.cycles)
+            self._before(i, brackets)
+            yield from trace_slope(brackets, self._sites, i, self.tol, self.cycles)
 
-    def _flat_sites(self) -> list[int]:
-        """Return the sites at which no direction made a difference."""
-        return [i for i, signs in enumerate(self._brackets.signs) if not signs.any()]
-
-    def _check_structure(self, **options: bool) -> None:
-        """Refuse structure that the published algorithms cannot use."""
-        asked = [name for name, value in options.items() if value]
-        if asked and self.strategy == "published":
-            refuse_option(
-                True,
-                asked[0],
-                "False with strategy='published', whose algorithm does not use it",
-            )
-
-    def _n_comparable(self, n: int) -> int:
+    def n_comparable(self, n: int) -> int:
         return self.space.dim  # the weights of the rates; those of their products are not
 
-    def _affordable(self, draws: int) -> int:
+    def affordable(self, draws: int) -> int:
         # a metric takes about size³ steps; 40 is the size at which that begins to be slow
         return int(np.clip(draws * (40.0 / self._largest_system) ** 3, min(draws, 20), draws))
 
@@ -121,8 +102,14 @@ class SlopeProcedure(Procedure):
         """Return the number of unknowns that are solved for at once."""
 
 
-class GroupProcedure(SlopeProcedure):
-    """A procedure that elicits how errors are traded against gaps between groups.
+def flat_sites(brackets: Brackets) -> list[int]:
+    """Return the sites at which no direction made a difference."""
+    return [i for i, signs in enumerate(brackets.signs) if not signs.any()]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupProblem(SlopeProblem):
+    """How errors are traded against gaps between groups.
 
     The metric is ``−(1−λ)⟨a, r⟩ − λ v`` with v a violation: what gaps between groups cost. The cost
     a is the slope where all groups have the same rates. Where they differ, the slope in the rates
@@ -130,35 +117,27 @@ class GroupProcedure(SlopeProcedure):
     the violation comes out as ``λ/(1−λ)`` times itself, and λ needs no question.
     """
 
-    spaces = (RateSpace,)
     default_tol: ClassVar[float] = 1e-3
     space: RateSpace
+    cost: FloatArray | None = None
+    violation: FloatArray | None = None
+    same_pairs: bool = False
 
-    def __init__(
-        self,
-        space: Space,
-        *,
-        cost: Any = None,
-        violation: Any = None,
-        same_pairs: bool = False,
-        sparse: bool = False,
-        **options: Any,
-    ) -> None:
-        self.same_pairs = check_flag(same_pairs, "same_pairs")
-        self.sparse = check_flag(sparse, "sparse")
-        self._given = (cost, violation)
-        super().__init__(space, **options)
+    def __post_init__(self) -> None:
+        """Check the options, and what is known of the metric."""
+        self._keep(
+            same_pairs=check_flag(self.same_pairs, "same_pairs"),
+            sparse=check_flag(self.sparse, "sparse"),
+            diagonal=check_flag(self.diagonal, "diagonal"),
+        )
+        cost, violation = self._checked_parts(self.cost, self.violation)
+        self._keep(cost=cost, violation=violation)
+        super().__post_init__()
 
-    def _checked_space(self, space: Any) -> Space:
-        checked = super()._checked_space(space)
-        if not isinstance(checked, RateSpace) or len(checked.parts) < 2:
-            raise LabelError(
-                f"{type(self).__name__} compares groups and this space has none, or only one",
-                Remedy("pass ", Option("groups"), " to RateSpace.from_proba"),
-            )
-        self.joint = JointRates(checked)
-        self.cost, self.violation = self._checked_parts(*self._given)
-        return checked
+    @cached_property
+    def joint(self) -> JointRates:
+        """The rates of every group side by side."""
+        return JointRates(self.space)
 
     def _checked_parts(self, cost: Any, violation: Any) -> tuple[FloatArray | None, ...]:
         """Check what is known by the metric it would make."""
@@ -192,13 +171,13 @@ class GroupProcedure(SlopeProcedure):
     def _even(self, pairs: int) -> FloatArray:
         """Return a violation that weighs everything alike."""
 
-    def _own_options(self) -> dict[str, Any]:
+    @property
+    def options(self) -> dict[str, Any]:
         cost, violation = self.cost, self.violation
         return {
+            **super().options,
             "cost": None if cost is None else cost.tolist(),
             "violation": None if violation is None else self._shaped(violation).tolist(),
-            "same_pairs": self.same_pairs,
-            "sparse": self.sparse,
         }
 
     def _shaped(self, violation: FloatArray) -> FloatArray:
@@ -210,8 +189,8 @@ class GroupProcedure(SlopeProcedure):
         return self.joint
 
     @cached_property
-    def family(self) -> FairFamily:
-        """The family of metrics that is elicited."""
+    def gaps(self) -> FairFamily:
+        """The family of metrics that is elicited, with what is known."""
         return self._fair_family(
             cost=self.cost,
             violation=self.violation,
@@ -223,25 +202,11 @@ class GroupProcedure(SlopeProcedure):
     def _fair_family(self, **options: Any) -> FairFamily:
         """Return the family with what is known."""
 
-    def _family(self, flipped: bool) -> Family:
-        self._check_structure(sparse=self.sparse)
-        return self.family
+    def family(self, flipped: bool = False) -> Family:
+        return self.gaps
 
-    def _n_comparable(self, n: int) -> int:
+    def n_comparable(self, n: int) -> int:
         return 0 if self.cost is not None else self.space.dim
-
-    @keeps_kind
-    def frontier(self, n: int = 25) -> FairnessFrontier:
-        """Return what classifiers attain between few errors and small gaps, by the metric so far.
-
-        Parameters
-        ----------
-        n : int, default 25
-            Number of classifiers on the frontier.
-        """
-        points = check_count(n, "n", at_least=2)
-        share, estimate = self.result.intervals[-1], self._posterior_draws().estimate
-        return fairness_frontier(self.family, estimate, share, points, self.seed)
 
     # --- sites
 
@@ -314,10 +279,10 @@ class GroupProcedure(SlopeProcedure):
         across = np.linalg.inv(np.array(inside, dtype=float))
         return np.asarray(np.einsum("ps,nsf->npf", across, sums))
 
-    def _trade_off_search(self) -> Steps:
+    def _trade_off_search(self, brackets: Brackets) -> Steps:
         """Search λ by four questions a halving (Hiranandani 2021, Algorithms 5.2 and D.3)."""
-        brackets, at = self._brackets, len(self._brackets.low) - 1
-        step = self._trade_off_steps(brackets.middle[None])
+        at = len(brackets.low) - 1
+        step = self._trade_off_steps(brackets.middle[None], brackets)
 
         def query(first: float, second: float) -> Query:
             tables = []
@@ -337,10 +302,10 @@ class GroupProcedure(SlopeProcedure):
         gaps = np.asarray(violation.any(axis=(1, 2)))
         share = np.where(errors, np.where(gaps, np.clip(tradeoff, 0.0, 1.0), 0.0), 1.0)
         even = np.full_like(cost, self.joint.q**-0.5)
-        return self.family.write(np.where(errors[:, None], cost, even), violation, share)
+        return self.gaps.write(np.where(errors[:, None], cost, even), violation, share)
 
     @abstractmethod
-    def _trade_off_steps(self, angles: FloatArray) -> Any:
+    def _trade_off_steps(self, angles: FloatArray, brackets: Brackets) -> Any:
         """Return a function from λ to the rates of the first group that are best for it."""
 
     # --- degenerate answers
@@ -350,14 +315,14 @@ class GroupProcedure(SlopeProcedure):
     def _linked(self) -> bool:
         """Whether slopes compare what gaps cost between pairs where errors cost nothing."""
 
-    def _unidentified(self) -> str | None:
+    def unidentified(self, run: Standing) -> str | None:
         if self.strategy == "active":
             return None
-        said = set(self._answers) - {"skip"}
+        said = set(run.answers) - {"skip"}
         if not said & {"first", "second"}:
             why = "made a difference" if said else "was answered"
             return f"no question {why}; nothing is known of the metric"
-        if self.cost is None and 0 in self._flat_sites():
+        if self.cost is None and 0 in flat_sites(run.brackets):
             words = (
                 "no error made a difference while all groups had the same rates: only gaps count "
                 "(λ = 1), or differences are too small to see. The cost of errors is arbitrary"
@@ -366,7 +331,7 @@ class GroupProcedure(SlopeProcedure):
             if several and not self._linked:
                 words += ", and so is what the gaps of one pair of groups cost against another's"
             return words
-        tradeoff = self.family.read(self._estimate()[None])[2][0]
+        tradeoff = self.gaps.read(self.estimate(run.brackets)[None])[2][0]
         if tradeoff < _NO_GAPS * self.tol:
             words = f"gaps between groups made no difference (λ = {tradeoff:.2g}, as good as 0)"
             return words + (": what each gap costs is arbitrary" if self.violation is None else "")

@@ -19,12 +19,12 @@ from karat.elicit.result import (
     AgreementHistory,
     AskedQuestions,
     ElicitationResult,
+    NamedEstimate,
     TradeOff,
-    WeightInterval,
     WeightTable,
-    interval_of,
-    intervals_of,
-    ratio_interval,
+    estimate_of,
+    estimates_of,
+    ratio_estimate,
     weighted_limits,
 )
 from karat.elicit.spaces import BinarySpace, Space
@@ -34,7 +34,7 @@ from karat.metrics import GroupMetric
 from karat.metrics.base import Elicited, MetricBase
 
 if TYPE_CHECKING:
-    from karat.elicit.procedure._procedure import Procedure
+    from karat.elicit._elicitation import Elicitation
 
 
 M = TypeVar("M", bound=MetricBase)
@@ -44,62 +44,61 @@ _TAIL = (1.0 - CONFIDENCE) / 2
 class Reported(NamedTuple):
     """What is said of metrics that are still possible, and of the estimate among them."""
 
-    weights: FloatArray  # (draws, w)
-    intervals: tuple[WeightInterval, ...]
-    ratios: tuple[WeightInterval, ...]
+    draws: FloatArray  # of the weights, (draws, w)
+    weights: tuple[NamedEstimate, ...]
+    ratios: tuple[NamedEstimate, ...]
     trade_off: TradeOff | None
     table: WeightTable | None
 
 
-def report(
-    procedure: "Procedure", family: Family, estimate: FloatArray, kept: FloatArray
-) -> Reported:
+def report(run: "Elicitation", family: Family, estimate: FloatArray, kept: FloatArray) -> Reported:
     """Return what the parameters of an estimate (size,) and of draws (n, size) amount to."""
-    weights = family.weights(kept)
-    intervals = intervals_of(family.names, family.weights(estimate[None])[0], weights)
+    drawn = family.weights(kept)
+    weights = estimates_of(family.names, family.weights(estimate[None])[0], drawn)
     return Reported(
+        drawn,
         weights,
-        intervals,
-        _ratios(procedure, intervals, weights),
-        _trade_off(family, estimate, kept, intervals[-1], weights),
+        _ratios(run, weights, drawn),
+        _trade_off(family, estimate, kept, weights[-1], drawn),
         family.table(estimate),
     )
 
 
-def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationResult:
-    """Return the result of a procedure whose answers leave the metrics of ``draws`` possible."""
-    family, search = draws.family, procedure._search
-    kept = draws.thinned(procedure.effort.kept)
-    weights, intervals, ratios, trade_off, table = report(procedure, family, draws.estimate, kept)
-    progress = agreement_history(procedure, draws)
-    contradictions = find_contradictions(procedure, draws)
-    status, misfit = status_of(procedure, contradictions)
+def build_result(run: "Elicitation", draws: PosteriorDraws) -> ElicitationResult:
+    """Return the result of an elicitation whose answers leave the metrics of ``draws`` possible."""
+    family, search = draws.family, run._search
+    kept = draws.thinned(run.effort.kept)
+    drawn, weights, ratios, trade_off, table = report(run, family, draws.estimate, kept)
+    progress = agreement_history(run, draws)
+    contradictions = find_contradictions(run, draws)
+    status, misfit = status_of(run, contradictions)
     agreement = float(progress.agreement[-1])
     metric = named_metric(
-        procedure.space,
+        run.space,
         family.metric(draws.estimate),
         Elicited(
             status=status,
-            n_queries=len(procedure.answers),
+            n_queries=len(run.answers),
             agreement=None if np.isnan(agreement) else agreement,
             limits=limits_of(ratios),
-            procedure=type(procedure).__name__,
+            procedure=f"{run.family} family, strategy {run.strategy}",
         ),
     )
     result = ElicitationResult(
         metric=metric,
         description=metric.describe(),
-        intervals=intervals,
+        weights=weights,
         ratios=ratios,
         trade_off=trade_off,
         table=table,
-        n_queries=len(procedure.answers),
+        n_queries=len(run.answers),
         agreement=agreement,
         next_agreement=float("nan") if search is None else search.next_agreement(),
-        finished=procedure.finished,
-        transcript=procedure.transcript,
-        procedure=type(procedure).__name__,
-        strategy=procedure.strategy,
+        finished=run.finished,
+        transcript=run.transcript,
+        space=run.space.kind,
+        family=run.family,
+        strategy=run.strategy,
         lapse=None if search is None else _lapse(search),
         contradictions=contradictions,
         status=status,
@@ -107,11 +106,11 @@ def build_result(procedure: "Procedure", draws: PosteriorDraws) -> ElicitationRe
         precise=search is None or search.precise,
         effective_particles=float("nan") if search is None else search.posterior.effective,
         acceptance=float("nan") if search is None else search.posterior.acceptance,
-        draws=weights,
+        draws=drawn,
         progress=progress,
-        questions=_questions(procedure, draws),
+        questions=_questions(run, draws),
     )
-    warn_of_answers(procedure, result)
+    warn_of_answers(run, result)
     return result
 
 
@@ -123,7 +122,7 @@ def named_metric(space: Space, metric: M, elicited: Elicited | None = None) -> M
     return metric._with(**named, elicited=elicited)
 
 
-def limits_of(ratios: Sequence[WeightInterval]) -> tuple[dict[str, Any], ...]:
+def limits_of(ratios: Sequence[NamedEstimate]) -> tuple[dict[str, Any], ...]:
     """Return the limits of trade-offs as plain data."""
 
     def number(value: float) -> float | None:
@@ -132,7 +131,7 @@ def limits_of(ratios: Sequence[WeightInterval]) -> tuple[dict[str, Any], ...]:
     return tuple(
         {
             "name": r.name,
-            "value": number(r.estimate),
+            "value": number(r.value),
             "lower": number(r.lower),
             "upper": number(r.upper),
         }
@@ -141,25 +140,25 @@ def limits_of(ratios: Sequence[WeightInterval]) -> tuple[dict[str, Any], ...]:
 
 
 def _ratios(
-    procedure: "Procedure", intervals: tuple[WeightInterval, ...], draws: FloatArray
-) -> tuple[WeightInterval, ...]:
+    run: "Elicitation", weights: tuple[NamedEstimate, ...], draws: FloatArray
+) -> tuple[NamedEstimate, ...]:
     """Return each weight against the greatest of its kind, in words."""
-    dim = procedure.space.dim
+    dim = run.space.dim
     ratios = []
-    compared = procedure._n_comparable(len(intervals))
+    compared = run._problem.n_comparable(len(weights))
     for start in range(0, compared, dim):  # a ratio metric has two sets of weights
-        part = intervals[start : start + dim]
-        top = int(np.argmax([abs(w.estimate) for w in part]))
-        if procedure.space.kind == "binary":
+        part = weights[start : start + dim]
+        top = int(np.argmax([abs(w.value) for w in part]))
+        if run.space.kind == "binary":
             top = 1  # "a miss costs so many false alarms", whichever is greater
         for i, weight in enumerate(part):
             if i != top:
                 columns = draws[:, [start + i, start + top]]
-                name = procedure._ratio_name(i, top)
+                name = run._problem.ratio_name(i, top)
                 if compared > dim:
-                    name += weight.name.removeprefix(procedure.space.names[i])
-                ratio = ratio_interval(name, weight, part[top], columns)
-                ratios.append(_opened(ratio, procedure, columns))
+                    name += weight.name.removeprefix(run.space.names[i])
+                ratio = ratio_estimate(name, weight, part[top], columns)
+                ratios.append(_opened(ratio, run, columns))
     return tuple(ratios)
 
 
@@ -167,7 +166,7 @@ def _trade_off(
     family: Family,
     estimate: FloatArray,
     kept: FloatArray,
-    tradeoff: WeightInterval,
+    tradeoff: NamedEstimate,
     weights: FloatArray,
 ) -> TradeOff | None:
     """Return how errors are traded against gaps; None for a family without groups."""
@@ -177,18 +176,18 @@ def _trade_off(
         return None
     return TradeOff(
         tradeoff=tradeoff,
-        worth=interval_of(worth[0], float(middle[1][0]), worth[1]),
+        worth=estimate_of(worth[0], float(middle[1][0]), worth[1]),
         draws=weights[:, -1],
     )
 
 
-def _opened(ratio: WeightInterval, procedure: "Procedure", draws: FloatArray) -> WeightInterval:
+def _opened(ratio: NamedEstimate, run: "Elicitation", draws: FloatArray) -> NamedEstimate:
     """Leave a limit open where draws lie beyond the trade-offs that questions tell apart.
 
     There they are the prior's, and not the answers': any other ratio beyond would fit as well, so
     that the limits hold all of these.
     """
-    space, search = procedure.space, procedure._search
+    space, search = run.space, run._search
     if not isinstance(space, BinarySpace):
         return ratio
     low, high = space.frontier.reach if search is None else search.goal.reach
@@ -201,28 +200,28 @@ def _opened(ratio: WeightInterval, procedure: "Procedure", draws: FloatArray) ->
     return replace(ratio, lower=lower, upper=upper)
 
 
-def _lapse(search: ActiveSearch) -> WeightInterval:
+def _lapse(search: ActiveSearch) -> NamedEstimate:
     rates, shares = search.posterior.noise.lapse, search.posterior.shares
     low, high = weighted_limits(rates, shares)
-    return WeightInterval(
+    return NamedEstimate(
         name="how often the person slips",
-        estimate=float(shares @ rates),
+        value=float(shares @ rates),
         lower=low,
         upper=high,
     )
 
 
-def _questions(procedure: "Procedure", draws: PosteriorDraws) -> AskedQuestions:
-    space = procedure.question_space
-    first, second, _ = answered_sides(procedure)
-    rng = np.random.default_rng(procedure.seed)
-    boundary = space.coordinates(space.sample(procedure.effort.boundary, rng=rng))
+def _questions(run: "Elicitation", draws: PosteriorDraws) -> AskedQuestions:
+    space = run.question_space
+    first, second, _ = answered_sides(run)
+    rng = np.random.default_rng(run.seed)
+    boundary = space.coordinates(space.sample(run.effort.boundary, rng=rng))
     values = draws.family.values(draws.estimate[None], boundary)[0]
-    values = -values if procedure._flipped else values
+    values = -values if run._flipped else values
     return AskedQuestions(
         first=first,
         second=second,
-        answers=procedure.answers,
+        answers=run.answers,
         names=space.names,
         boundary=boundary[np.argsort(boundary[:, 0])],
         best=boundary[int(np.argmax(values))],
@@ -232,42 +231,42 @@ def _questions(procedure: "Procedure", draws: PosteriorDraws) -> AskedQuestions:
 # --- The predicted agreement after each answer of a run.
 
 
-def agreement_history(procedure: "Procedure", draws: PosteriorDraws) -> AgreementHistory:
+def agreement_history(run: "Elicitation", draws: PosteriorDraws) -> AgreementHistory:
     """Return the agreement after each answer."""
-    if procedure._search is None:
-        return _history_of_brackets(procedure, draws)
-    known_after = procedure._search.history
+    if run._search is None:
+        return _history_of_brackets(run, draws)
+    known_after = run._search.history
     # The question of the orientation says nothing of the weights.
-    before = len(procedure.answers) + 1 - len(known_after)
+    before = len(run.answers) + 1 - len(known_after)
     history = np.array([*[known_after[0]] * before, *known_after])
     return AgreementHistory(
         n_queries=np.arange(len(history), dtype=float),
         agreement=history,
-        target=procedure.agreement,
+        target=run.agreement,
     )
 
 
-def _history_of_brackets(procedure: "Procedure", draws: PosteriorDraws) -> AgreementHistory:
+def _history_of_brackets(run: "Elicitation", draws: PosteriorDraws) -> AgreementHistory:
     """Return the agreement of metrics drawn evenly from the brackets, after some of the answers."""
-    effort, rng = procedure.effort, np.random.default_rng(procedure.seed)
-    if not procedure.predicts:
-        ends = np.unique([0.0, len(procedure.answers)])
+    effort, rng = run.effort, np.random.default_rng(run.seed)
+    if not run._problem.predicts:
+        ends = np.unique([0.0, len(run.answers)])
         return AgreementHistory(n_queries=ends, agreement=np.full(len(ends), np.nan))
-    panel = AgreementPanel.of(procedure.question_space, effort.panel, rng)
-    trail = [procedure._first_brackets(), *procedure._trail]
-    steps = np.linspace(0, len(trail) - 1, procedure._affordable(effort.history_steps))
+    panel = AgreementPanel.of(run.question_space, effort.panel, rng)
+    trail = [run._problem.first_brackets(), *run._trail]
+    steps = np.linspace(0, len(trail) - 1, run._problem.affordable(effort.history_steps))
     steps = np.unique(np.round(steps).astype(int))
     # The same shares at every step, so that the history does not jump by chance.
-    rng = np.random.default_rng(procedure.seed)
-    share = rng.random((procedure._affordable(effort.history_draws), len(trail[0].low)))
+    rng = np.random.default_rng(run.seed)
+    share = rng.random((run._problem.affordable(effort.history_draws), len(trail[0].low)))
     values = []
     for step in steps:
         low, high = trail[step].open_low, trail[step].open_high
-        parameters = procedure._parameters(low + share * (high - low), trail[step])
+        parameters = run._problem.parameters(low + share * (high - low), trail[step])
         middle = (
             draws.estimate
             if step == len(trail) - 1
-            else procedure._parameters(trail[step].middle[None], trail[step])[0]
+            else run._problem.parameters(trail[step].middle[None], trail[step])[0]
         )
         even = np.full(len(share), 1.0 / len(share))
         values.append(panel.agreement(draws.family, middle, parameters, even))
@@ -285,26 +284,26 @@ _WIDER = 1.5
 _TOO_MANY = 0.2
 
 
-def status_of(procedure: "Procedure", contradictions: tuple[int, ...]) -> tuple[str, str | None]:
+def status_of(run: "Elicitation", contradictions: tuple[int, ...]) -> tuple[str, str | None]:
     """Return "certified", "undecided" or "flagged", and for the last what is wrong."""
-    search = procedure._search
+    search = run._search
     if search is None:
-        return _of_brackets(procedure, contradictions)
-    misfit = _no_metric(search.posterior.evidence) or _outside(procedure, search)
+        return _of_brackets(run, contradictions)
+    misfit = _no_metric(search.posterior.evidence) or _outside(run, search)
     if misfit is not None:
         return "flagged", misfit
     reached = search.is_known() and search.precise and search.excludes_coin
     return ("certified" if reached else "undecided"), None
 
 
-def _of_brackets(procedure: "Procedure", contradictions: tuple[int, ...]) -> tuple[str, str | None]:
+def _of_brackets(run: "Elicitation", contradictions: tuple[int, ...]) -> tuple[str, str | None]:
     """Return the status of a search that takes every answer for right: it tests nothing."""
     if not contradictions:
         return "undecided", None
     n = len(contradictions)
     return "flagged", (
         f"{n} answer{'s' * (n > 1)} contradict{'s' * (n == 1)} the others, and "
-        f"strategy={procedure.strategy!r} takes every answer for right; use 'active'"
+        f"strategy={run.strategy!r} takes every answer for right; use 'active'"
     )
 
 
@@ -325,7 +324,7 @@ def _no_metric(evidence: Evidence) -> str | None:
     return f"{what}; do not use this metric. Ask again, or ask whether the question was understood"
 
 
-def _outside(procedure: "Procedure", search: ActiveSearch) -> str | None:
+def _outside(run: "Elicitation", search: ActiveSearch) -> str | None:
     """Return that another family explains the answers better, if one does."""
     if not search.rivals:
         return None
@@ -334,9 +333,9 @@ def _outside(procedure: "Procedure", search: ActiveSearch) -> str | None:
     if factor < _WIDER:
         return None
     return (
-        f"metrics of {procedure.wider} explain the answers {_times(factor)} as well as those of "
-        f"{type(procedure).__name__}: what the person has in mind is probably not of this family. "
-        f"Go on with procedure.widened(), which is a {procedure.wider} with the same answers"
+        f"metrics of the {run._problem.wider} family explain the answers {_times(factor)} as well "
+        f"as those of the {run.family} one: what the person has in mind is probably not of this "
+        "family. Go on with elicitation.widened(), which has the same answers"
     )
 
 
@@ -344,41 +343,41 @@ def _times(log_factor: float) -> str:
     return f"{np.exp(log_factor):.0f} times" if log_factor < 7 else "over 1,000 times"
 
 
-def answered_sides(procedure: "Procedure") -> tuple[FloatArray, FloatArray, FloatArray]:
+def answered_sides(run: "Elicitation") -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the coordinates of both sides of each question, and the signs of the answers."""
-    space, queries = procedure.question_space, procedure._queries
+    space, queries = run.question_space, run._queries
     if not queries:
         return np.empty((0, space.dim)), np.empty((0, space.dim)), np.empty(0)
     first = space.coordinates(np.stack([q.first for q in queries]))
     second = space.coordinates(np.stack([q.second for q in queries]))
-    signs = np.array([SIGNS[answer] for answer in procedure.answers])
-    return first, second, signs * (-1.0 if procedure._flipped else 1.0)
+    signs = np.array([SIGNS[answer] for answer in run.answers])
+    return first, second, signs * (-1.0 if run._flipped else 1.0)
 
 
-def find_contradictions(procedure: "Procedure", draws: PosteriorDraws) -> tuple[int, ...]:
+def find_contradictions(run: "Elicitation", draws: PosteriorDraws) -> tuple[int, ...]:
     """Return the numbers of the answers that nearly all metrics still possible disagree with."""
-    first, second, signs = answered_sides(procedure)
-    if not len(signs) or not procedure.explains:
+    first, second, signs = answered_sides(run)
+    if not len(signs) or not run._problem.explains:
         return ()
     values = draws.family.values(draws.parameters, np.vstack([first, second]))
     margins = values[:, : len(first)] - values[:, len(first) :]
     wrong = draws.shares @ (margins * signs < -1e-12)
     # Particles allow for slips, so most of them suffice; brackets hold every answer to be right.
-    limit = 0.5 if procedure._search is not None else 0.999
+    limit = 0.5 if run._search is not None else 0.999
     return tuple(int(i) + 1 for i in np.flatnonzero(wrong > limit))
 
 
-def warn_of_answers(procedure: "Procedure", result: ElicitationResult) -> None:
+def warn_of_answers(run: "Elicitation", result: ElicitationResult) -> None:
     """Warn of answers that contradict each other, and of what they leave arbitrary."""
-    given = sum(answer != "skip" for answer in procedure.answers)
+    given = sum(answer != "skip" for answer in run.answers)
     n = len(result.contradictions)
-    if procedure.strategy != "active" and n:
+    if run.strategy != "active" and n:
         warnings.warn(
             ContradictionWarning(
                 f"{n} of {given} answers contradict the others (questions "
                 f"{', '.join(map(str, result.contradictions[:5]))}{', …' * (n > 5)}), "
                 "and ",
-                Option("strategy", procedure.strategy),
+                Option("strategy", run.strategy),
                 " takes every answer for right",
                 Remedy("use 'active', which allows for slips"),
             ),
@@ -391,6 +390,6 @@ def warn_of_answers(procedure: "Procedure", result: ElicitationResult) -> None:
             ContradictionWarning,
             stacklevel=caller_level(),
         )
-    arbitrary = procedure._unidentified()
-    if arbitrary is not None and procedure.finished:
+    arbitrary = run._problem.unidentified(run._standing)
+    if arbitrary is not None and run.finished:
         warnings.warn(arbitrary, NotIdentifiedWarning, stacklevel=caller_level())

@@ -27,16 +27,16 @@ from karat.elicit.transcript import ANSWERS, KINDS, Query
 from karat.exceptions import TranscriptError
 
 if TYPE_CHECKING:
-    from karat.elicit.procedure._procedure import Procedure
+    from karat.elicit._elicitation import Elicitation
 
 
-# --- The state of a procedure as bytes.
+# --- The state of an elicitation as bytes.
 #
 # It is all that the next question depends on, so that no answers need be replayed. A snapshot is a
 # header in JSON and arrays of numbers (``pack``); nothing in it is code. The classifiers that
 # questions are made of are not in it: they belong to the space.
 
-_WHOLE = "pass what procedure.snapshot() gave, or resume from the transcript"
+_WHOLE = "pass what elicitation.snapshot() gave, or resume from the transcript"
 
 
 def write_search(search: ActiveSearch) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -112,7 +112,7 @@ def _of(kind: type) -> Callable[[Any], bool]:
 
 
 _HEADER: dict[str, Callable[[Any], bool]] = {
-    "procedure": _of(str),
+    "family": _of(str),
     "options": _of(dict),
     "space": _of(dict),
     "answers": _each(lambda value: isinstance(value, str) and value in ANSWERS),
@@ -165,7 +165,7 @@ def mended(error: Exception) -> TranscriptError:
 
 
 def check_header(header: dict[str, Any]) -> None:
-    """Refuse a header that no procedure writes, though someone has signed it."""
+    """Refuse a header that karat does not write, though someone has signed it."""
     _check(header, _HEADER)
     counts = [len(header[name]) for name in ("answers", "kept", "kinds")]
     if len(set(counts)) > 1:
@@ -187,7 +187,7 @@ def _check(fields: dict[str, Any], known: dict[str, Callable[[Any], bool]]) -> N
         if not fits(fields[name]):
             raise TranscriptError(
                 Argument.of(name),
-                f" of the snapshot is {shown(fields[name])}, which no procedure writes; {_WHOLE}",
+                f" of the snapshot is {shown(fields[name])}, which karat does not write; {_WHOLE}",
             )
 
 
@@ -211,31 +211,31 @@ def taken(
 
 
 def read_search(
-    procedure: "Procedure", header: dict[str, Any], arrays: dict[str, AnyArray]
+    run: "Elicitation", header: dict[str, Any], arrays: dict[str, AnyArray]
 ) -> ActiveSearch:
-    """Return the search of a procedure from what ``write_search`` gave."""
-    if procedure.strategy != "active":
+    """Return the search of an elicitation from what ``write_search`` gave."""
+    if run.strategy != "active":
         raise TranscriptError(
-            Option("strategy", procedure.strategy),
+            Option("strategy", run.strategy),
             f" has no such state; {_WHOLE}",
         )
-    dim, n = procedure.question_space.dim, len(header["kinds"])
+    dim, n = run.question_space.dim, len(header["kinds"])
     answers = Answers(
         taken(arrays, "first", (n, dim)),
         taken(arrays, "second", (n, dim)),
         taken(arrays, "signs", (n,), -1.0),
     )
-    families = [procedure._family(flipped=False)]
+    families = [run._problem.family()]
     if len(header["posteriors"]) > 1:
-        families.append(procedure._wider_family())  # type: ignore[arg-type]
+        families.append(run._problem.wider_family())  # type: ignore[arg-type]
     posteriors = [
         _read_posterior(family, i, saved, arrays, answers)
         for i, (family, saved) in enumerate(zip(families, header["posteriors"], strict=True))
     ]
-    search = search_with(procedure, posteriors[0], posteriors[1:])
+    search = search_with(run, posteriors[0], posteriors[1:])
     search.history = taken(arrays, "history", (header["n_asked"] + 1,), 0.0).tolist()
     search.n_asked, search.learned = header["n_asked"], header["learned"]
-    sides = taken(arrays, "asked", (n, 2, *procedure.question_space.guess.shape), 0.0)
+    sides = taken(arrays, "asked", (n, 2, *run.question_space.guess.shape), 0.0)
     search.queries = [
         Query(*pair, kind=kind) for pair, kind in zip(sides, header["kinds"], strict=True)
     ]
@@ -301,59 +301,59 @@ _FEWEST_QUESTIONS = 60  # after which answers without a metric are told from the
 _MOST_NUMBERS = 600_000  # parameters of all particles together; below, there are fewer of them
 
 
-def build_search(procedure: "Procedure") -> ActiveSearch:
-    """Return the search of a procedure before anything is asked."""
-    effort = procedure.effort
-    rng = np.random.default_rng(procedure.seed)
-    family, panel = procedure._family(flipped=False), _panel(procedure)
+def build_search(run: "Elicitation") -> ActiveSearch:
+    """Return the search of an elicitation before anything is asked."""
+    effort = run.effort
+    rng = np.random.default_rng(run.seed)
+    family, panel = run._problem.family(), _panel(run)
     n = _affordable(effort.particles, family)
-    posterior = ParticlePosterior.prior(family, n, _typical(procedure, family, panel), rng)
+    posterior = ParticlePosterior.prior(family, n, _typical(run, family, panel), rng)
     rivals = []
-    wide = procedure._wider_family() if procedure.pairs == "attainable" else None
+    wide = run._problem.wider_family() if run.pairs == "attainable" else None
     if wide is not None:
         n = _affordable(effort.rival_particles, wide)
-        there = np.random.default_rng([procedure.seed, 1])
-        rivals.append(ParticlePosterior.prior(wide, n, _typical(procedure, wide, panel), there))
-    search = search_with(procedure, posterior, rivals)
+        there = np.random.default_rng([run.seed, 1])
+        rivals.append(ParticlePosterior.prior(wide, n, _typical(run, wide, panel), there))
+    search = search_with(run, posterior, rivals)
     search.history.append(search.agreement())
-    for first, second, answer in procedure.carried:
+    for first, second, answer in run.carried:
         search.believe(Query(np.asarray(first), np.asarray(second)), answer)
     return search
 
 
 def search_with(
-    procedure: "Procedure", posterior: ParticlePosterior, rivals: list[ParticlePosterior]
+    run: "Elicitation", posterior: ParticlePosterior, rivals: list[ParticlePosterior]
 ) -> ActiveSearch:
-    """Return the search of a procedure that has come to know a posterior."""
-    effort, rng = procedure.effort, posterior.rng
-    pool = _pool(procedure) if procedure.pairs == "attainable" else None
-    checks = CheckPairs(pool, procedure.worst_rate, rng) if procedure.checks and pool else None
+    """Return the search of an elicitation that has come to know a posterior."""
+    effort, rng = run.effort, posterior.rng
+    pool = _pool(run) if run.pairs == "attainable" else None
+    checks = CheckPairs(pool, run.worst_rate, rng) if run.checks and pool else None
     least = 0 if checks is None else _FEWEST_QUESTIONS
     return ActiveSearch(
         posterior=posterior,
-        panel=_panel(procedure),
+        panel=_panel(run),
         source=(
-            SpherePairs(procedure.space, rng)
+            SpherePairs(run.space, rng)
             if pool is None
             else AttainablePairs(pool, rng, effort.candidates)
         ),
         goal=Goal(
-            agreement=procedure.agreement,
-            precision=procedure.precision,
-            most=procedure.max_queries or max(least, 20 + 10 * posterior.family.size),
-            compared=procedure.space.dim if procedure.has_ratios else 0,
+            agreement=run.agreement,
+            precision=run.precision,
+            most=run.max_queries or max(least, 20 + 10 * posterior.family.size),
+            compared=run.space.dim if run._problem.has_ratios else 0,
             draws=effort.kept,
-            reach=_reach(procedure, pool),
+            reach=_reach(run, pool),
         ),
         checks=checks,
         rivals=rivals,
-        tries=2 if procedure.wider is not None or procedure.carried else 1,
+        tries=2 if run._problem.wider is not None or run.carried else 1,
     )
 
 
-def _reach(procedure: "Procedure", pool: Pool | None) -> tuple[float, float]:
+def _reach(run: "Elicitation", pool: Pool | None) -> tuple[float, float]:
     """Return the angles of trade-offs of two classes that questions about the pool tell apart."""
-    if pool is None or not isinstance(procedure.space, BinarySpace):
+    if pool is None or not isinstance(run.space, BinarySpace):
         return 0.0, np.pi / 2
     return told_apart(pool.points)
 
@@ -363,29 +363,29 @@ def _affordable(n: int, family: Family) -> int:
     return max(min(n, _MOST_NUMBERS // family.size), n // 5)
 
 
-def _panel(procedure: "Procedure") -> AgreementPanel:
-    space, n = procedure.question_space, procedure.effort.panel
-    key = ("panel", procedure.space.fingerprint, type(space).__name__, n)
+def _panel(run: "Elicitation") -> AgreementPanel:
+    space, n = run.question_space, run.effort.panel
+    key = ("panel", run.space.fingerprint, type(space).__name__, n)
     return cached(key, lambda: AgreementPanel.of(space, n, np.random.default_rng(1)))
 
 
-def typical_margin(procedure: "Procedure", family: Family) -> float:
+def typical_margin(run: "Elicitation", family: Family) -> float:
     """Return the difference that metrics of a family typically see between two classifiers."""
-    return _typical(procedure, family, _panel(procedure))
+    return _typical(run, family, _panel(run))
 
 
-def _typical(procedure: "Procedure", family: Family, panel: AgreementPanel) -> float:
+def _typical(run: "Elicitation", family: Family, panel: AgreementPanel) -> float:
     """Return the difference that metrics typically see between two classifiers."""
-    if procedure.pairs == "sphere":
-        return float(procedure.space.radius)
+    if run.pairs == "sphere":
+        return float(run.space.radius)
     drawn = np.random.default_rng(2).normal(size=(_SOME, family.size))
     return panel.typical_margin(family, np.where(family.signed, drawn, np.abs(drawn)))
 
 
-def _pool(procedure: "Procedure") -> Pool:
-    space, effort = procedure.question_space, procedure.effort
-    inside, worst, out_of = procedure.curved, procedure.worst_rate, procedure.out_of
-    key = ("pool", procedure.space.fingerprint, type(space).__name__, effort.pool, inside, worst)
+def _pool(run: "Elicitation") -> Pool:
+    space, effort = run.question_space, run.effort
+    inside, worst, out_of = run._problem.curved, run.worst_rate, run.out_of
+    key = ("pool", run.space.fingerprint, type(space).__name__, effort.pool, inside, worst)
     return cached(
         (*key, out_of),
         lambda: draw_pool(space, effort.pool, inside=inside, worst_rate=worst, out_of=out_of),

@@ -1,11 +1,11 @@
-"""Elicit a metric of two classes: a linear one, or a ratio."""
+"""Metrics of two classes: linear ones, and ratios."""
 
 import numpy as np
 
 from karat._typing import FloatArray
+from karat.elicit._problem import Problem, Standing
 from karat.elicit.families import Family, LinearFamily, RatioFamily
 from karat.elicit.posterior import Brackets
-from karat.elicit.procedure._procedure import Procedure
 from karat.elicit.search import (
     Steps,
     grid_ratio,
@@ -23,52 +23,38 @@ from karat.elicit.transcript import Query
 _MOSTLY = 0.5  # share of the posterior beyond an end at which to warn
 
 
-class BinaryLinear(Procedure):
-    """Elicits what a true positive is worth in true negatives.
+class LinearBinary(Problem):
+    """What a true positive is worth in true negatives.
 
     The metric is ``cos θ · TP + sin θ · TN`` (Hiranandani 2021, section 3.4.1). ``bisection`` asks
     one question a halving: the two ends of a chord of the boundary that the middle direction values
     alike. ``published`` is Algorithm 3.1, four questions a halving. ``tol`` is the width of θ in
     radians, 0.02 by default.
-
-    Parameters are those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import BinarySpace, MetricOracle
-    >>> from karat.metrics import cost_matrix
-    >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
-    >>> doctor = MetricOracle(cost_matrix([[0, 1], [4, 0]]))
-    >>> result = BinaryLinear(space, strategy="bisection").run(doctor)
-    >>> result.n_queries, round(result.ratios[0].estimate, 1)
-    (7, 4.0)
     """
 
     has_ratios = True
-    spaces = (BinarySpace,)
     default_tol = 0.02
     space: BinarySpace
 
-    def _family(self, flipped: bool) -> Family:
+    def family(self, flipped: bool = False) -> Family:
         return LinearFamily(self.space, flipped=flipped)
 
-    def _first_brackets(self) -> Brackets:
-        if self.strategy == "published":
+    def first_brackets(self) -> Brackets:
+        if self.by_paper:
             return Brackets.of(0.0, np.pi / 2, 1)
         low, high = self.space.frontier.reach
         return Brackets.of(low, high, 1)
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         return np.column_stack([np.cos(angles[:, 0]), np.sin(angles[:, 0])])
 
-    def _published(self) -> Steps:
+    def published(self, brackets: Brackets) -> Steps:
         def query(s: float, t: float) -> Query:
             return Query(self.space.at_angle(s), self.space.at_angle(t))
 
-        yield from unimodal(self._brackets, 0, self.tol, query)
+        yield from unimodal(brackets, 0, self.tol, query)
 
-    def _bisection(self) -> Steps:
+    def bisection(self, brackets: Brackets) -> Steps:
         def ask(angle: float) -> Query | None:
             chord = self.space.frontier.chord(np.array([np.cos(angle), np.sin(angle)]))
             if chord is None:
@@ -78,15 +64,15 @@ class BinaryLinear(Procedure):
                 self.space.confusion_of(chord.toward_j), self.space.confusion_of(chord.toward_i)
             )
 
-        yield from halving(self._brackets, 0, self.tol, ask)
+        yield from halving(brackets, 0, self.tol, ask)
 
-    def _unidentified(self) -> str | None:
+    def unidentified(self, run: Standing) -> str | None:
         low, high = self.space.frontier.reach
-        if self._search is None:
-            near = max(self._brackets.width(0), 1e-9)
-            at = float(self._brackets.middle[0])
+        if run.search is None:
+            near = max(run.brackets.width(0), 1e-9)
+            at = float(run.brackets.middle[0])
             return _same_classifier(self.space, at - near <= low, at + near >= high)
-        particles = self._search.posterior
+        particles = run.search.posterior
         angle = np.arctan2(particles.parameters[:, 1], particles.parameters[:, 0])
 
         def beyond(low: float, high: float) -> list[bool]:
@@ -96,7 +82,7 @@ class BinaryLinear(Procedure):
         words = _same_classifier(self.space, *beyond(low, high))
         if words is not None:
             return words
-        low, high = self._search.goal.reach
+        low, high = run.search.goal.reach
         at_low, at_high = beyond(low, high)
         if not (at_low or at_high):
             return None
@@ -105,11 +91,11 @@ class BinaryLinear(Procedure):
             f"everyone for whom a missed {self.space.classes[1]} costs {edge} false ones gives the "
             "same answers"
         )
-        if self.worst_rate >= 1.0:
+        if run.worst_rate >= 1.0:
             return f"{words} to all questions that this space has: they cannot be told apart here"
         return (
             f"{words} as long as no classifier is shown that is wrong on more than "
-            f"{self.worst_rate:g} of a class; a greater worst_rate may tell them apart"
+            f"{run.worst_rate:g} of a class; a greater worst_rate may tell them apart"
         )
 
 
@@ -131,67 +117,53 @@ def _same_classifier(space: BinarySpace, at_low: bool, at_high: bool) -> str | N
     return None
 
 
-class BinaryLinearFractional(Procedure):
-    """Elicits a ratio of linear functions of true positives and true negatives, such as F1.
+class RatioBinary(Problem):
+    """A ratio of linear functions of true positives and true negatives, such as F1.
 
     Hiranandani 2021, section 3.4.2. Preferences determine such a metric up to its order only: F1
     and Jaccard rank classifiers alike. The result is ``N / (N + M)`` with N weighing what is right
     and M what is wrong. ``bisection`` finds the level sets through two points by antipodal pairs;
     ``published`` is Algorithms 3.1, 3.2 and 3.3. ``tol`` is the width of both angles in radians,
     0.005 by default.
-
-    Parameters are those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import BinarySpace, MetricOracle
-    >>> from karat.metrics import f_beta
-    >>> space = BinarySpace.from_density(LogisticLaw.binary(5.0).proba)
-    >>> proc = BinaryLinearFractional(space, strategy="bisection")
-    >>> result = proc.run(MetricOracle(f_beta(1)))
-    >>> result.n_queries, bool(result.intervals[1].estimate < 0.01)
-    (18, True)
     """
 
-    spaces = (BinarySpace,)
     curved = True
     straight = False
     default_tol = 0.005
     space: BinarySpace
 
-    def _family(self, flipped: bool) -> Family:
+    def family(self, flipped: bool = False) -> Family:
         return RatioFamily(self.space, flipped=flipped)
 
-    def _first_brackets(self) -> Brackets:
+    def first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, 2)
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         upper, lower = level_set_normals(angles, 2)
-        if self.strategy == "published":
+        if self.by_paper:
             best = self.space.extreme_points(upper)
             worst = self.space.extreme_points(-lower)
             return ratio_from_level_sets(upper, best, lower, worst, self.space.top)
         best_center, worst_center, _ = two_centers(self.space)
         return ratio_from_level_sets(upper, best_center, lower, worst_center, self.space.top)
 
-    def _bisection(self) -> Steps:
-        yield from level_set_search(self.space, self._brackets, self.tol)
+    def bisection(self, brackets: Brackets) -> Steps:
+        yield from level_set_search(self.space, brackets, self.tol)
 
-    def _published(self) -> Steps:
+    def published(self, brackets: Brackets) -> Steps:
         def above(s: float, t: float) -> Query:
             return Query(self.space.at_angle(s), self.space.at_angle(t))
 
         def below(s: float, t: float) -> Query:
             return above(np.pi + s, np.pi + t)
 
-        yield from unimodal(self._brackets, 0, self.tol, above)
-        yield from swapped(unimodal(self._brackets, 1, self.tol, below))
+        yield from unimodal(brackets, 0, self.tol, above)
+        yield from swapped(unimodal(brackets, 1, self.tol, below))
 
-    def _estimate(self) -> FloatArray:
-        if self.strategy != "published":
-            return super()._estimate()
-        angle, under = self._brackets.middle
+    def estimate(self, brackets: Brackets) -> FloatArray:
+        if not self.by_paper:
+            return super().estimate(brackets)
+        angle, under = brackets.middle
         upper = np.array([np.cos(angle), np.sin(angle)])
         lower = np.array([np.cos(under), np.sin(under)])
         best = self.space.coordinates(self.space.at_angle(angle))

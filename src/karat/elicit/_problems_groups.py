@@ -1,4 +1,4 @@
-"""Elicit what differences between groups are worth, beside what errors cost."""
+"""What differences between groups are worth, beside what errors cost."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat._validate import check_flag
+from karat.elicit._problem import Standing
+from karat.elicit._problems_slopes import GroupProblem, flat_sites
 from karat.elicit.families import TINY, FairFamily, Family, LinearGaps, Monomials, SquaredGaps, unit
 from karat.elicit.posterior import Brackets
-from karat.elicit.procedure._slopes import GroupProcedure
 from karat.elicit.search import (
     Site,
     Steps,
@@ -21,7 +21,6 @@ from karat.elicit.search import (
     off_slope,
     slope_of,
 )
-from karat.elicit.spaces import Space
 from karat.metrics import FairMetric, FairQuadraticMetric, GroupMetric
 
 _PATTERNS = 400  # ways to fix the other groups, to choose from
@@ -29,50 +28,24 @@ _CLEAR = 0.4  # least singular value of the equations that the slopes of a group
 _MOST_EXTRA = 4  # slopes more than equations ask for
 
 
-class Fair(GroupProcedure):
-    """Elicits how errors are traded against gaps in error rates between groups.
+class LinearGroups(GroupProblem):
+    """How errors are traded against gaps in error rates between groups.
 
     The metric is ``−(1−λ)⟨a, r⟩ − λ Σ_{u<v} ⟨b^{uv}, |r^u − r^v|⟩`` (Hiranandani 2021, Definition
     5.1). ``bisection`` finds the slope in the rates of one group while the others predict one class
     always, each its own; the signs of all gaps are then known and the metric is linear. Slopes of a
     group determine what its gaps to all others cost, and λ without a question (188 questions for
     three classes and two groups, tolerance 0.001, where Hiranandani 2021 takes 2,680).
-    ``published`` is Algorithm 5.1 with its slips corrected: slopes of partitions of the groups over
+    ``corrected`` is Algorithm 5.1 with its slips corrected: slopes of partitions of the groups over
     the whole sphere, and Algorithm 5.2 for λ.
-
-    Parameters
-    ----------
-    space : RateSpace
-        What classifiers attain, with groups.
-    cost : array (q,), optional
-        The cost of each error, if it is known; then only the rest is elicited.
-    violation : array (pairs, q), optional
-        What each gap costs, if it is known; with ``cost`` only λ is elicited.
-    same_pairs : bool, default False
-        Whether a gap costs the same between any two groups.
-    sparse : bool, default False
-        Whether many weights are expected to be 0.
-    **options
-        Those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import MetricOracle, RateSpace
-    >>> from karat.metrics import FairMetric
-    >>> law = LogisticLaw.binary(5.0)
-    >>> x, y = law.sample(4000, rng=0)
-    >>> groups = np.where(np.arange(4000) % 3, "a", "b")
-    >>> space = RateSpace.from_proba(y, law.proba(x), groups=groups)
-    >>> person = MetricOracle(FairMetric([1, 3], [[1, 1]], 0.5))
-    >>> result = Fair(space, strategy="bisection").run(person)
-    >>> result.n_queries, round(result.metric.tradeoff, 3)
-    (40, 0.309)
     """
 
-    wider = "FairQuadratic"
-    wider_options = ("cost", "same_pairs")
+    takes: ClassVar[tuple[str, ...]] = ("cost", "violation", "same_pairs", "sparse")
+    wider: ClassVar[str | None] = "quadratic"
+    wider_options: ClassVar[tuple[str, ...]] = ("cost", "same_pairs")
+    correction: ClassVar[str | None] = (
+        "slopes are searched over the whole sphere, and equation 5.18 is solved without its slips"
+    )
 
     def _metric_of(self, cost: Any, violation: Any) -> GroupMetric:
         return FairMetric(cost, violation, 0.5)
@@ -83,7 +56,7 @@ class Fair(GroupProcedure):
     def _fair_family(self, **options: Any) -> FairFamily:
         return LinearGaps(self.joint, **options)
 
-    def _wider_family(self) -> Family | None:
+    def wider_family(self) -> Family | None:
         return SquaredGaps(self.joint, cost=self.cost, same_pairs=self.same_pairs)
 
     def _admissible(self, theta: FloatArray) -> FloatArray:
@@ -139,26 +112,26 @@ class Fair(GroupProcedure):
                 signs[p] = 1.0 - 2.0 * self.joint.constant(int(labels[other]))
         return signs
 
-    def _before(self, i: int) -> None:
+    def _before(self, i: int, brackets: Brackets) -> None:
         if self.violation is None or i < self._n_cost_sites:
             return
-        known, gaps = self._plane(self._brackets.middle[None], self._brackets, i)
+        known, gaps = self._plane(brackets.middle[None], brackets, i)
         if known.shape[1] > 2:
             span = np.linalg.svd(np.stack([known[0], gaps], axis=1), full_matrices=False)[0]
-            self._brackets.bases[i] = span
+            brackets.bases[i] = span
 
     def _plane(
         self, angles: FloatArray, brackets: Brackets, i: int
     ) -> tuple[FloatArray, FloatArray]:
         """Return what errors (n, q) and known gaps (q,) add to the slope at a site."""
-        violation = self.family.violation
+        violation = self.gaps.violation
         assert violation is not None
         u, labels = self._layout[i - self._n_cost_sites]
         gaps = sum(sign * violation[p] for p, sign in self._gap_signs(u, labels).items())
         return self._cost(angles, brackets) * self.joint.prevalence[u], np.asarray(gaps)
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy == "published":
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        if self.by_paper:
             return self._published_parameters(angles, brackets)
         cost = self._cost(angles, brackets)
         n, q, pairs = len(angles), self.joint.q, len(self.joint.pairs)
@@ -168,8 +141,8 @@ class Fair(GroupProcedure):
             known, gaps = self._plane(angles, brackets, start)
             slope = slope_of(angles, brackets, self._sites, start)
             scale = self._solved([slope], [known], [gaps[:, None]])
-            assert self.family.violation is not None
-            return self.family.parameters_of(cost, scale[:, :, None] * self.family.violation)
+            assert self.gaps.violation is not None
+            return self.gaps.parameters_of(cost, scale[:, :, None] * self.gaps.violation)
         for u in range(self.joint.n_groups - 1):
             at = [i for i, (group, _) in enumerate(self._layout) if group == u]
             if not at:
@@ -188,7 +161,7 @@ class Fair(GroupProcedure):
                 found[:] = theta[:, None, :]
             else:
                 found[:, fresh] = theta.reshape(n, len(fresh), q)
-        return self.family.parameters_of(cost, found)
+        return self.gaps.parameters_of(cost, found)
 
     @property
     def _largest_system(self) -> int:
@@ -213,18 +186,18 @@ class Fair(GroupProcedure):
                     rates[list(part)] = self.joint.constant(label)
                     yield self._site(rates, rest, self.space.common_radius)
 
-    def _first_brackets(self) -> Brackets:
-        brackets = super()._first_brackets()
-        return brackets.extended(0.0, 1.0) if self.strategy == "published" else brackets
+    def first_brackets(self) -> Brackets:
+        brackets = super().first_brackets()
+        return brackets.extended(0.0, 1.0) if self.by_paper else brackets
 
-    def _published(self) -> Steps:
-        yield from super()._published()
-        yield from self._trade_off_search()
+    def published(self, brackets: Brackets) -> Steps:
+        yield from super().published(brackets)
+        yield from self._trade_off_search(brackets)
 
     def _published_violation(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         """Return the violation in units of the cost, by equation 5.18 and its system 5.21."""
-        if self.family.violation is not None:
-            return np.repeat(self.family.violation[None], len(angles), axis=0)
+        if self.gaps.violation is not None:
+            return np.repeat(self.gaps.violation[None], len(angles), axis=0)
         cost, start, sums = self._cost(angles, brackets), self._n_cost_sites, []
         first, last = (1.0 - 2.0 * self.joint.constant(c) for c in (0, self.space.n_classes - 1))
         for at, part in enumerate(self._partitions):
@@ -244,12 +217,12 @@ class Fair(GroupProcedure):
 
     def _published_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         cost = self._cost(angles, brackets)
-        violation = self.family.normalized(self._published_violation(angles, brackets))
+        violation = self.gaps.normalized(self._published_violation(angles, brackets))
         return self._with_trade_off(cost, violation, angles[:, -1])
 
-    def _trade_off_steps(self, angles: FloatArray) -> Any:
-        cost = self._cost(angles, self._brackets)[0]
-        violation = self.family.normalized(self._published_violation(angles, self._brackets))[0]
+    def _trade_off_steps(self, angles: FloatArray, brackets: Brackets) -> Any:
+        cost = self._cost(angles, brackets)[0]
+        violation = self.gaps.normalized(self._published_violation(angles, brackets))[0]
         gaps = violation[self.joint.pairs[:, 0] == 0].sum(axis=0)
         radius = self.space.common_radius / (1.0 + np.sqrt(self.joint.q))  # all rates rise
 
@@ -284,58 +257,26 @@ _PLACES = 250  # extreme points to choose places from
 _NEARER = (1 / 8, 1 / 64)
 
 
-class FairQuadratic(GroupProcedure):
-    """Elicits how errors are traded against squared gaps in error rates between groups.
+class QuadraticGroups(GroupProblem):
+    """How errors are traded against squared gaps in error rates between groups.
 
     The metric is ``−(1−λ)⟨a, r⟩ − ½λ Σ_{u<v} dᵀB^{uv}d`` with ``d = r^u − r^v`` (Hiranandani 2021,
     Definition 6.4). ``bisection`` finds the slope in the rates of group u while v stands at a place
     far from it and all other groups guess as u does: it is ``τ_u ⊙ a − B^{uv}(z_v − o)``, of one
     pair alone. Slopes for places spread over what v attains determine ``B^{uv}`` in units of a, and
-    λ without a question. ``published`` is Algorithm D.2 with its slips corrected: Algorithm 6.1 for
+    λ without a question. ``corrected`` is Algorithm D.2 with its slips corrected: Algorithm 6.1 for
     partitions of the groups within a ball that all attain (D.3 where only λ is unknown). ``tol`` is
     the width of each angle in radians, 0.004 by default.
 
-    Parameters
+    Attributes
     ----------
-    space : RateSpace
-        What classifiers attain, with groups.
-    cost : array (q,), optional
-        The cost of each error, if it is known; then only the rest is elicited.
-    violation : array (pairs, q, q), optional
-        What gaps cost, if it is known; with ``cost`` only λ is elicited.
-    same_pairs : bool, default False
-        Whether gaps cost the same between any two groups.
-    diagonal : bool, default False
+    diagonal : bool
         Whether every B is diagonal.
-    sparse : bool, default False
-        Whether many weights are expected to be 0.
-    **options
-        Those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import MetricOracle, RateSpace
-    >>> from karat.metrics import FairQuadraticMetric
-    >>> law = LogisticLaw.binary(5.0)
-    >>> x, y = law.sample(4000, rng=0)
-    >>> groups = np.where(np.arange(4000) % 3, "a", "b")
-    >>> space = RateSpace.from_proba(y, law.proba(x), groups=groups)
-    >>> person = MetricOracle(FairQuadraticMetric([0.6, 0.8], [[[2, 0], [0, 0]]], 0.4))
-    >>> result = FairQuadratic(space, strategy="bisection").run(person)
-    >>> result.n_queries, round(result.metric.tradeoff, 1)
-    (67, 0.4)
     """
 
+    takes: ClassVar[tuple[str, ...]] = ("cost", "violation", "same_pairs", "sparse", "diagonal")
     default_tol: ClassVar[float] = 0.004
-
-    def __init__(self, space: Space, *, diagonal: bool = False, **options: Any) -> None:
-        self.diagonal = check_flag(diagonal, "diagonal")
-        super().__init__(space, **options)
-
-    def _own_options(self) -> dict[str, Any]:
-        return {**super()._own_options(), "diagonal": self.diagonal}
+    correction: ClassVar[str | None] = "the slips of Algorithm D.2 are mended"
 
     def _metric_of(self, cost: Any, violation: Any) -> GroupMetric:
         return FairQuadraticMetric(cost, violation, 0.5)
@@ -347,7 +288,6 @@ class FairQuadratic(GroupProcedure):
         return violation.reshape(len(violation), self.joint.q, self.joint.q)
 
     def _fair_family(self, **options: Any) -> FairFamily:
-        self._check_structure(diagonal=self.diagonal)
         return SquaredGaps(self.joint, diagonal=self.diagonal, **options)
 
     # --- bisection
@@ -390,23 +330,23 @@ class FairQuadratic(GroupProcedure):
             rates[v] -= gap
             yield self._site(rates, (int(u),), self.space.group_radii[u])
 
-    def _before(self, i: int) -> None:
+    def _before(self, i: int, brackets: Brackets) -> None:
         at = i - self._n_cost_sites
-        if self.violation is None or at < 0 or self.strategy == "published":
+        if self.violation is None or at < 0 or self.by_paper:
             return
         if self.joint.q > 2:
-            cost = self._cost(self._brackets.middle[None], self._brackets)[0]
+            cost = self._cost(brackets.middle[None], brackets)[0]
             known = cost * self.joint.prevalence[self.joint.pairs[0][0]]
             plane = np.stack([known, self._pull(at)], axis=1)
-            self._brackets.bases[i] = np.linalg.svd(plane, full_matrices=False)[0]
+            brackets.bases[i] = np.linalg.svd(plane, full_matrices=False)[0]
 
     def _pull(self, at: int) -> FloatArray:
         """Return what the known gaps add to a slope."""
-        assert self.family.violation is not None
-        return np.asarray(self._shaped(self.family.violation)[0] @ self._layout[at][1])
+        assert self.gaps.violation is not None
+        return np.asarray(self._shaped(self.gaps.violation)[0] @ self._layout[at][1])
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy == "published":
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        if self.by_paper:
             return self._published_parameters(angles, brackets)
         n, q, start = len(angles), self.joint.q, self._n_cost_sites
         cost, pairs = self._cost(angles, brackets), len(self.joint.pairs)
@@ -415,9 +355,9 @@ class FairQuadratic(GroupProcedure):
             known = cost * self.joint.prevalence[self.joint.pairs[0][0]]
             pulls = [self._pull(at)[:, None] for at in range(len(self._layout))]
             scale = self._solved(slopes[start:], [known] * len(pulls), pulls)
-            assert self.family.violation is not None
-            scaled = scale[:, :, None] * self.family.violation
-            return self.family.parameters_of(cost, scaled)
+            assert self.gaps.violation is not None
+            scaled = scale[:, :, None] * self.gaps.violation
+            return self.gaps.parameters_of(cost, scaled)
         found = np.zeros((n, pairs, q * q))
         for p in range(1 if self.same_pairs else pairs):
             at = [i for i, (pair, _) in enumerate(self._layout) if pair == p]
@@ -427,7 +367,7 @@ class FairQuadratic(GroupProcedure):
             found[:, p] = theta @ self._matrices
         if self.same_pairs:
             found[:] = found[:, :1]
-        return self.family.parameters_of(cost, found)
+        return self.gaps.parameters_of(cost, found)
 
     def _admissible(self, theta: FloatArray) -> FloatArray:
         """Return weights of the monomials whose matrix is positive semi-definite."""
@@ -455,7 +395,7 @@ class FairQuadratic(GroupProcedure):
 
     def _positive(self, violation: FloatArray) -> FloatArray:
         """Return the nearest positive semi-definite matrices (..., q²)."""
-        return self.family.nearest_violation(violation)
+        return self.gaps.nearest_violation(violation)
 
     @property
     def _largest_system(self) -> int:
@@ -480,25 +420,25 @@ class FairQuadratic(GroupProcedure):
                 rates[list(part)] += shift
                 yield self._site(rates, part, (1.0 - _STEP) * radius)
 
-    def _first_brackets(self) -> Brackets:
-        brackets = super()._first_brackets()
-        searched = self.strategy == "published" and self.violation is not None
+    def first_brackets(self) -> Brackets:
+        brackets = super().first_brackets()
+        searched = self.by_paper and self.violation is not None
         return brackets.extended(0.0, 1.0) if searched else brackets
 
-    def _published(self) -> Steps:
-        yield from super()._published()
+    def published(self, brackets: Brackets) -> Steps:
+        yield from super().published(brackets)
         if self.violation is not None:
-            yield from self._trade_off_search()
+            yield from self._trade_off_search(brackets)
 
     def _published_parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         n, q = len(angles), self.joint.q
-        if self.family.violation is not None:
-            violation = np.repeat(self.family.violation[None], n, axis=0)
+        if self.gaps.violation is not None:
+            violation = np.repeat(self.gaps.violation[None], n, axis=0)
             return self._with_trade_off(self._cost(angles, brackets), violation, angles[:, -1])
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
         if not slopes[0].any():  # D.2 divides by what errors cost: what gaps cost is not known
             even = np.repeat(
-                self.family.normalized(self._even(len(self.joint.pairs)).reshape(1, -1, q * q)),
+                self.gaps.normalized(self._even(len(self.joint.pairs)).reshape(1, -1, q * q)),
                 n,
                 axis=0,
             )
@@ -512,26 +452,22 @@ class FairQuadratic(GroupProcedure):
             bends.append(curvature_of_ratios(near, step).reshape(n, -1) * size[:, None])
         cost = unit(np.mean(costs, axis=0)) if self.cost is None else np.tile(self.cost, (n, 1))
         violation = self._of_pairs(np.stack(bends, axis=1))
-        return self.family.parameters_of(unit(cost), self._positive(violation))
+        return self.gaps.parameters_of(unit(cost), self._positive(violation))
 
-    def _unidentified(self) -> str | None:
-        if (
-            self.strategy == "published"
-            and self.violation is None
-            and self._flat_sites()[:1] == [0]
-        ):
+    def unidentified(self, run: Standing) -> str | None:
+        if self.by_paper and self.violation is None and flat_sites(run.brackets)[:1] == [0]:
             return (
                 "no error made a difference where groups have the same rates (λ = 1), and "
                 "Algorithm D.2 measures gaps against errors: what gaps cost is arbitrary. Use "
                 "strategy='bisection'"
             )
-        return super()._unidentified()
+        return super().unidentified(run)
 
-    def _trade_off_steps(self, angles: FloatArray) -> Any:
-        cost = self._cost(angles, self._brackets)[0]
-        assert self.family.violation is not None
+    def _trade_off_steps(self, angles: FloatArray, brackets: Brackets) -> Any:
+        cost = self._cost(angles, brackets)[0]
+        assert self.gaps.violation is not None
         mine = self.joint.pairs[:, 0] == 0
-        bend = self._shaped(self.family.violation)[mine].sum(axis=0)
+        bend = self._shaped(self.gaps.violation)[mine].sum(axis=0)
         place = _STEP * self.space.common_radius * np.eye(self.joint.q)[0]
 
         def rates(share: float) -> FloatArray:

@@ -1,18 +1,16 @@
-"""A procedure: a space, a family and a search, driven by questions and answers.
+"""An elicitation: a space, a family and a strategy, driven by questions and answers."""
 
-Ask, tell, undo, run, save and resume are the same for every elicitation.
-"""
+from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, Self, cast
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from karat._result import keeps_kind
-from karat._sentences import Option
-from karat._typing import AnyArray, FloatArray
+from karat._sentences import Argument, Expected, Option, Remedy
+from karat._typing import AnyArray
 from karat._validate import (
     check_choice,
     check_count,
@@ -23,11 +21,20 @@ from karat._validate import (
     refuse_option,
     shown,
 )
-from karat.elicit.asking import WORST_RATE, ActiveSearch, Effort, forecast_agreement
-from karat.elicit.families import Family
-from karat.elicit.posterior import Brackets, PosteriorDraws
-from karat.elicit.procedure._build_result import build_result
-from karat.elicit.procedure._snapshot import (
+from karat.elicit._build_result import build_result, named_metric
+from karat.elicit._problem import Problem, Standing
+from karat.elicit._problems_binary import LinearBinary, RatioBinary
+from karat.elicit._problems_diagonal import LinearDiagonal, MonotoneDiagonal, RatioDiagonal
+from karat.elicit._problems_general import (
+    LinearConfusion,
+    PolynomialRates,
+    QuadraticRates,
+    RatioConfusion,
+)
+from karat.elicit._problems_groups import LinearGroups, QuadraticGroups
+from karat.elicit._problems_slopes import GroupProblem
+from karat.elicit._rate_space import RateSpace
+from karat.elicit._snapshot import (
     build_search,
     check_header,
     mended,
@@ -35,7 +42,10 @@ from karat.elicit.procedure._snapshot import (
     taken,
     write_search,
 )
-from karat.elicit.result import AgreementHistory, ElicitationResult
+from karat.elicit.asking import WORST_RATE, ActiveSearch, Effort, forecast_agreement
+from karat.elicit.families import PowerMeanFamily, fairness_frontier
+from karat.elicit.posterior import Brackets, PosteriorDraws
+from karat.elicit.result import AgreementHistory, ElicitationResult, FairnessFrontier
 from karat.elicit.search import Steps, swapped
 from karat.elicit.spaces import QuestionSpace, Space
 from karat.elicit.transcript import (
@@ -48,33 +58,67 @@ from karat.elicit.transcript import (
     unpack,
 )
 from karat.exceptions import AnswerError, ElicitationError, KaratError, LabelError, TranscriptError
+from karat.metrics import LinearMetric
 from karat.metrics.base import MetricBase
 
-STRATEGIES = ("active", "bisection", "published")
+STRATEGIES = ("active", "bisection", "published", "corrected")
 ORIENTATIONS = ("increasing", "decreasing", "ask")
 PAIRS = ("attainable", "sphere")
+FAMILIES = ("linear", "ratio", "monotone", "quadratic", "polynomial")
+# What to solve for each kind of space and family of metrics.
+PROBLEMS: dict[str, dict[str, type[Problem]]] = {
+    "binary": {"linear": LinearBinary, "ratio": RatioBinary},
+    "diagonal": {"linear": LinearDiagonal, "ratio": RatioDiagonal, "monotone": MonotoneDiagonal},
+    "confusion": {"linear": LinearConfusion, "ratio": RatioConfusion},
+    "rate": {
+        "linear": LinearConfusion,
+        "ratio": RatioConfusion,
+        "quadratic": QuadraticRates,
+        "polynomial": PolynomialRates,
+    },
+    "groups": {"linear": LinearGroups, "quadratic": QuadraticGroups},
+}
 _MOST_UNDONE = 20  # answers that are taken back at once; taking back more replays the rest
 
 
-class Procedure(ABC):
+class Elicitation:
     """Elicits a metric by asking which of two classifiers is better.
 
-    ``ask`` returns the next query (None when nothing is left to ask), ``tell`` takes the answer,
-    ``undo`` takes it back, ``run`` does both with an oracle, and ``result`` says what is known so
-    far, at any time. The same answers lead to the same questions: ``resume`` goes on from a
-    transcript.
+    A space says what classifiers attain, a family which metrics are possible, a strategy which
+    question comes next. ``ask`` returns the next query (None when nothing is left to ask), ``tell``
+    takes the answer, ``undo`` takes it back, ``run`` does both with an oracle, and ``result`` says
+    what is known so far, at any time. The same answers lead to the same questions: ``resume`` goes
+    on from a transcript.
+
+    ===================  =======================================================================
+    space                families
+    ===================  =======================================================================
+    `BinarySpace`        ``linear`` (what a true positive is worth in true negatives), ``ratio``
+                         (such as F1)
+    `DiagonalSpace`      of the recalls of three or more classes: ``linear``, ``ratio``, and
+                         ``monotone`` (any metric that grows with them, such as the G-mean)
+    `ConfusionSpace`     of every kind of error: ``linear``, ``ratio``
+    `RateSpace`          of every error rate: ``linear``, ``ratio``, ``quadratic``, ``polynomial``
+    `RateSpace`, groups  errors against gaps between groups: ``linear`` (in the size of gaps) or
+                         ``quadratic``
+    ===================  =======================================================================
+
+    The mathematics of each is on the page about elicitation (Hiranandani 2021, chapters 3 to 6).
 
     Parameters
     ----------
     space : Space
         What classifiers attain: the pairs that may be asked about.
-    strategy : {"active", "bisection", "published"}, default "active"
+    family : {"linear", "ratio", "monotone", "quadratic", "polynomial"}, default "linear"
+        The metrics among which the person's is looked for.
+    strategy : {"active", "bisection", "published", "corrected"}, default "active"
         ``active`` keeps a posterior that allows for slips and ties, asks about pairs that
         classifiers attain, and stops at the predicted agreement. ``bisection`` needs the fewest
         questions of someone who never slips. ``published`` is the algorithm of Hiranandani 2021 as
-        printed.
+        printed, ``corrected`` the same without its slips; where the print has none, both are the
+        same, and where the printed algorithm is not here to the letter, ``published`` is refused.
     tol : float, optional
-        Width at which ``bisection`` and ``published`` stop halving.
+        Width at which the strategies other than ``active`` stop halving; each family has its own.
     agreement : float, default 0.95
         Predicted agreement on random pairs that ``active`` is to reach.
     precision : float, default 3
@@ -105,48 +149,70 @@ class Procedure(ABC):
         points of the ball inside the feasible set: any precision, too alike for people.
     carried : sequence of (first, second, answer), optional
         Answers that were given elsewhere, as two confusions and what was said: ``active`` learns
-        from them before it asks. ``widened`` passes those of another procedure on.
+        from them before it asks. ``widened`` passes those of another elicitation on.
+    order : int, default 3
+        The degree of a polynomial.
+    diagonal : bool, default False
+        Whether a quadratic metric has no products of two different rates.
+    sparse : bool, default False
+        Whether many weights of a quadratic or polynomial metric, or of one that compares groups,
+        are expected to be 0.
+    cost : array (q,), optional
+        The cost of each error of a metric that compares groups, if it is known; then only the rest
+        is elicited.
+    violation : array (pairs, q) or (pairs, q, q), optional
+        What gaps between groups cost, if it is known; with ``cost`` only the trade-off is elicited.
+    same_pairs : bool, default False
+        Whether a gap costs the same between any two groups.
+
+    Examples
+    --------
+    >>> from karat.datasets import LogisticLaw
+    >>> from karat.elicit import BinarySpace, DiagonalSpace, MetricOracle, RateSpace
+    >>> from karat.metrics import FairMetric, cost_matrix, g_mean
+    >>> law = LogisticLaw.binary(5.0)
+    >>> space = BinarySpace.from_density(law.proba)
+    >>> doctor = MetricOracle(cost_matrix([[0, 1], [4, 0]]))
+    >>> result = Elicitation(space, "linear", strategy="bisection").run(doctor)
+    >>> result.n_queries, round(result.ratios[0].value, 1)
+    (7, 4.0)
+
+    A metric of recalls of which no formula is known, and a metric that compares groups:
+
+    >>> recalls = DiagonalSpace.from_density(LogisticLaw([-4, 1, 5]).proba, n_points=2001)
+    >>> elicitation = Elicitation(recalls, "monotone", strategy="bisection")
+    >>> result = elicitation.run(MetricOracle(g_mean))
+    >>> best = recalls.boundary(elicitation.tangent().weights.diagonal())
+    >>> g_mean(best) > 0.5
+    True
+    >>> import numpy as np
+    >>> x, y = law.sample(4000, rng=0)
+    >>> groups = np.where(np.arange(4000) % 3, "a", "b")
+    >>> rates = RateSpace.from_proba(y, law.proba(x), groups=groups)
+    >>> person = MetricOracle(FairMetric([1, 3], [[1, 1]], 0.5))
+    >>> result = Elicitation(rates, strategy="bisection").run(person)
+    >>> result.n_queries, round(result.metric.tradeoff, 3)
+    (40, 0.309)
     """
 
-    space: Space
-    strategy: str
-    tol: float
-    agreement: float
-    precision: float
-    worst_rate: float
-    checks: bool
-    carried: tuple[tuple[Any, Any, str], ...]
-    out_of: int | None
-    max_queries: int | None
-    orientation: str
-    pairs: str
-    seed: int
-    _extra: dict[str, Any]  # what else the transcript held that was resumed
+    effort: ClassVar[Effort] = Effort()  # how many particles, candidates and draws are used
     _answers: list[str]
     _queries: list[Query]
     _kept: list[dict[str, Any]]  # what was kept beside each answer
     _trail: list[Brackets]  # the brackets after each answer
+    _past: list[bytes]  # snapshots before the last answers
+    _search: ActiveSearch | None  # of strategy "active"
     _brackets: Brackets
     _steps: Steps
     _pending: Query | None
     _result: ElicitationResult | None
     _begun: bool
     _flipped: bool  # whether the person prefers the other way round
-    _search: ActiveSearch | None  # of strategy "active"
-    _past: list[bytes]  # snapshots before the last answers
-    spaces: ClassVar[tuple[type[Space], ...]]
-    least_classes: ClassVar[int] = 2
-    default_tol: ClassVar[float] = 0.01
-    curved: ClassVar[bool] = False  # whether questions inside the feasible set say more
-    wider: ClassVar[str | None] = None  # name of the procedure of a wider family, if there is one
-    wider_options: ClassVar[tuple[str, ...]] = ()  # of the procedure's own, that the wider one has
-    has_ratios: ClassVar[bool] = False  # whether the weights are costs that can be compared
-    straight: ClassVar[bool] = True  # whether the metric is linear: opposite points then find it
-    effort: ClassVar[Effort] = Effort()  # how many particles, candidates and draws are used
 
     def __init__(
         self,
         space: Space,
+        family: str = "linear",
         *,
         strategy: str = "active",
         tol: float | None = None,
@@ -160,91 +226,67 @@ class Procedure(ABC):
         orientation: str = "increasing",
         pairs: str = "attainable",
         carried: Sequence[tuple[Any, Any, str]] = (),
+        order: int = 3,
+        diagonal: bool = False,
+        sparse: bool = False,
+        cost: Any = None,
+        violation: Any = None,
+        same_pairs: bool = False,
     ) -> None:
-        self.space = self._checked_space(space)
+        kind = problem_kind(space, family)
+        self.space = space
+        self.family = family
         self._passed = getattr(space, "_passed", None)
         self.strategy = check_choice(strategy, "strategy", STRATEGIES)
+        if strategy == "published" and kind.correction is not None:
+            refuse_option(
+                strategy,
+                "strategy",
+                f"'corrected' for the {family} family on {called(space)}: {kind.correction}, and "
+                "the algorithm as printed is not available",
+            )
         self.orientation = check_choice(orientation, "orientation", ORIENTATIONS)
+        if orientation != "increasing" and not kind.oriented:
+            refuse_option(
+                orientation,
+                "orientation",
+                f"'increasing' for the {family} family on {called(space)}, which finds the signs "
+                "of all weights, or takes errors as costs",
+            )
         self.pairs = check_choice(pairs, "pairs", PAIRS)
-        self.tol = self.default_tol if tol is None else check_number(tol, "tol", at_least=1e-9)
+        self.tol = kind.default_tol if tol is None else check_number(tol, "tol", at_least=1e-9)
         self.agreement = check_number(agreement, "agreement", at_least=0.5, at_most=1.0)
         self.precision = check_number(precision, "precision", above=1.0)
         self.worst_rate = check_number(worst_rate, "worst_rate", above=0.0, at_most=1.0)
         self.checks = check_flag(checks, "checks")
         self.out_of = None if out_of is None else check_count(out_of, "out_of", at_least=2)
         self.max_queries = None if max_queries is None else check_count(max_queries, "max_queries")
-        if self.pairs == "sphere" and not self.straight:
+        if self.pairs == "sphere" and not kind.straight:
             refuse_option(
                 pairs,
                 "pairs",
-                f"'attainable' for {type(self).__name__}: opposite points of a ball find linear "
-                "metrics only",
+                f"'attainable' for the {family} family on {called(space)}: opposite points of a "
+                "ball find linear metrics only",
             )
+        own = check_own_options(
+            kind,
+            order=order,
+            diagonal=diagonal,
+            sparse=sparse,
+            cost=cost,
+            violation=violation,
+            same_pairs=same_pairs,
+        )
+        self._problem: Problem = kind(space=space, strategy=strategy, tol=self.tol, **own)
         self.carried = check_carried(carried, self.strategy, self.question_space)
         self.seed = check_seed(rng)
-        self._extra = {}
+        self._extra: dict[str, Any] = {}  # what else the transcript held that was resumed
         self._forget()
 
     @property
     def question_space(self) -> QuestionSpace:
-        """Where questions are asked: the space, unless groups are compared."""
-        return self.space
-
-    @abstractmethod
-    def _family(self, flipped: bool) -> Family:
-        """Return the family of metrics that is elicited."""
-
-    @abstractmethod
-    def _published(self) -> Steps:
-        """Ask as the published algorithm does, narrowing ``self._brackets``."""
-
-    @abstractmethod
-    def _bisection(self) -> Steps:
-        """Ask one question for each halving, narrowing ``self._brackets``."""
-
-    @abstractmethod
-    def _first_brackets(self) -> Brackets:
-        """Return what is known of the angles before anything is asked."""
-
-    @abstractmethod
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        """Return the parameters (n, size) of the family for angles (n, brackets)."""
-
-    def _estimate(self) -> FloatArray:
-        """Return the parameters that the brackets point at."""
-        angles = self._brackets.estimate(2 * self.tol)[None]
-        return np.asarray(self._parameters(angles, self._brackets)[0])
-
-    @property
-    def explains(self) -> bool:
-        """Whether the metric found is meant to explain every answer, and not only some of them."""
-        # the published grid searches keep an error of their own, which is not the person's
-        return self.straight or self.strategy != "published"
-
-    @property
-    def predicts(self) -> bool:
-        """Whether what is known tells how often the metric agrees with the person."""
-        return True
-
-    def _ratio_name(self, i: int, j: int) -> str:
-        """Return what the ratio of two weights compares, in words."""
-        return self.space.trade_off(i, j)
-
-    def _n_comparable(self, n: int) -> int:
-        """Return how many of n weights can be compared with each other."""
-        return n
-
-    def _affordable(self, draws: int) -> int:
-        """Return how many metrics to draw where ``draws`` are wanted: fewer if each takes long."""
-        return draws
-
-    def _wider_family(self) -> Family | None:
-        """Return a family that holds metrics which this one misses; None if there is none."""
-        return None
-
-    def _unidentified(self) -> str | None:
-        """Return a sentence on what the answers leave arbitrary; None if nothing."""
-        return None
+        """Where questions are asked: the space, or the rates of all groups side by side."""
+        return self._problem.question_space
 
     @property
     @keeps_kind
@@ -255,13 +297,23 @@ class Procedure(ABC):
             self._result = build_result(self, self._posterior_draws())
         return self._result
 
-    def widened(self) -> "Procedure":
-        """Return a procedure of a wider family that has learned from the same answers.
+    def widened(self) -> Elicitation:
+        """Return an elicitation of a wider family that has learned from the same answers.
 
-        For answers that do not fit (``result.misfit``). Each of the two procedures needs twice the
-        evidence, so that a coin that tries both is certified in at most 5 % of cases.
+        For answers that do not fit (``result.misfit``). Each of the two elicitations needs twice
+        the evidence, so that a coin that tries both is certified in at most 5 % of cases.
         """
-        return widened(self, Procedure)
+        wider = self._problem.wider
+        if wider is None:
+            raise ElicitationError(
+                f"no family is wider than the {self.family} one on {called(self.space)}; the "
+                "linear family on a RateSpace with groups has one"
+            )
+        shared = {name: self._problem.options[name] for name in self._problem.wider_options}
+        said = zip(self._queries, self.answers, strict=True)
+        told = [(query.first.tolist(), query.second.tolist(), answer) for query, answer in said]
+        options = self._shared_options | shared | {"carried": [*self.carried, *told]}
+        return Elicitation(self.space, wider, **options)
 
     @keeps_kind
     def forecast(self, extra: int = 10, *, n_people: int = 8) -> AgreementHistory:
@@ -287,6 +339,47 @@ class Procedure(ABC):
             )
         return forecast_agreement(self.result.progress, self._search, extra, n_people, self.seed)
 
+    @keeps_kind
+    def frontier(self, n: int = 25) -> FairnessFrontier:
+        """Return what classifiers attain between few errors and small gaps, by the metric so far.
+
+        Only where groups are compared.
+
+        Parameters
+        ----------
+        n : int, default 25
+            Number of classifiers on the frontier.
+        """
+        points = check_count(n, "n", at_least=2)
+        if not isinstance(self._problem, GroupProblem):
+            raise ElicitationError(
+                "the frontier is one of errors against gaps between groups, and the space "
+                "compares none",
+                Remedy("pass ", Option("groups"), " to RateSpace.from_proba"),
+            )
+        share, estimate = self.result.weights[-1], self._posterior_draws().estimate
+        return fairness_frontier(self._problem.gaps, estimate, share, points, self.seed)
+
+    def tangent(self) -> LinearMetric:
+        """Return the linear metric that agrees with a monotone one at its best classifier.
+
+        It is a weighted accuracy whose best classifier is the elicited metric's too, or one of
+        those that mix to it. For strategies other than ``active`` it is the elicited metric. For
+        someone to whom less is better (``orientation``) it is minus that of the mirrored metric.
+        """
+        if self.family != "monotone":
+            raise ElicitationError(
+                f"tangent() is for the monotone family, and this one is {self.family}",
+                Remedy("read result.metric"),
+            )
+        self._begin()
+        draws = self._posterior_draws()
+        if isinstance(draws.family, PowerMeanFamily):
+            return named_metric(self.space, draws.family.tangent(draws.estimate))
+        metric = draws.family.metric(draws.estimate)
+        assert isinstance(metric, LinearMetric)
+        return named_metric(self.space, metric)
+
     def _forget(self) -> None:
         """Go back to where nothing was asked."""
         self._answers, self._queries, self._kept, self._trail = [], [], [], []
@@ -297,7 +390,7 @@ class Procedure(ABC):
     def _start_search(self) -> None:
         """Set ``_search``, ``_brackets`` and ``_steps`` to where nothing was asked."""
         self._search = build_search(self) if self.strategy == "active" else None
-        self._brackets = self._first_brackets()
+        self._brackets = self._problem.first_brackets()
         self._steps = self._all_steps()
 
     def _all_steps(self) -> Steps:
@@ -314,51 +407,39 @@ class Procedure(ABC):
 
     def _search_steps(self) -> Steps:
         """Return the questions of the strategy, from wherever the search stands."""
-        search = {
-            "active": self._active,
-            "bisection": self._bisection,
-            "published": self._published,
-        }
-        steps = search[self.strategy]()
+        if self._search is not None:
+            steps = self._search.steps()
+        elif self.strategy == "bisection":
+            steps = self._problem.bisection(self._brackets)
+        else:
+            steps = self._problem.published(self._brackets)
         return swapped(steps) if self._flipped else steps
-
-    def _active(self) -> Steps:
-        assert self._search is not None  # made before the first question
-        yield from self._search.steps()
 
     def _posterior_draws(self) -> PosteriorDraws:
         """Return the metrics that are still possible, whatever the strategy."""
-        family = self._family(self._flipped)
+        problem = self._problem
+        family = problem.family(self._flipped)
         if self._search is not None:
             particles, estimate = self._search.posterior, self._search.estimate
             return PosteriorDraws(family, particles.parameters, particles.limit_shares, estimate)
         rng = np.random.default_rng(self.seed)
         low, high = self._brackets.open_low, self._brackets.open_high
-        n = self._affordable(self.effort.draws)
+        n = problem.affordable(self.effort.draws)
         angles = rng.uniform(low, high, size=(n, len(low)))
-        parameters = self._parameters(angles, self._brackets)
-        return PosteriorDraws(family, parameters, np.full(n, 1.0 / n), self._estimate())
+        parameters = problem.parameters(angles, self._brackets)
+        estimate = problem.estimate(self._brackets)
+        return PosteriorDraws(family, parameters, np.full(n, 1.0 / n), estimate)
 
-    def _checked_space(self, space: Any) -> Space:
-        wanted = " or ".join(kind.__name__ for kind in self.spaces)
-        if not isinstance(space, self.spaces):
-            raise ElicitationError(
-                f"{type(self).__name__} needs a {wanted} and was given "
-                f"{type(space).__name__ if not isinstance(space, Space) else repr(space)}"
-            )
-        if space.n_classes < self.least_classes:
-            raise ElicitationError(
-                f"{type(self).__name__} is for {self.least_classes} classes or more and the space "
-                f"has {space.n_classes}; use BinaryLinear or BinaryLinearFractional with a "
-                "BinarySpace"
-            )
-        return space
+    @property
+    def _standing(self) -> Standing:
+        """Where the run stands, for what its answers leave arbitrary."""
+        return Standing(self._brackets, self._search, self.answers, self.worst_rate)
 
     def ask(self) -> Query | None:
         """Return the question to be answered, or None when there is nothing left to ask.
 
         What is needed for the first one (a posterior, a ball inside what is attained) is computed
-        here and not when the procedure is made.
+        here and not when the elicitation is made.
         """
         self._begin()
         return self._pending
@@ -381,8 +462,8 @@ class Procedure(ABC):
         self._begin()
         if self._pending is None:
             raise AnswerError(
-                "nothing was asked: ask() returned None, so the procedure is done; read "
-                "procedure.result, or go on with resume() and a stricter goal or more max_queries"
+                "nothing was asked: ask() returned None, so the elicitation is done; read "
+                "its result, or go on with resume() and a stricter goal or more max_queries"
             )
         checked, beside = check_answer(answer), check_kept(kept)
         self._remember()
@@ -435,7 +516,7 @@ class Procedure(ABC):
         if self._queries:
             arrays["queries"] = np.stack([np.stack([q.first, q.second]) for q in self._queries])
         header = {
-            "procedure": type(self).__name__,
+            "family": self.family,
             "options": self._options,
             "space": described(self.space),
             "answers": self._answers,
@@ -449,31 +530,31 @@ class Procedure(ABC):
         return pack(header, arrays)
 
     @classmethod
-    def restore(cls, space: Space, snapshot: bytes) -> Self:
-        """Build the procedure as it was when a snapshot was taken; the next questions are the same.
+    def restore(cls, space: Space, snapshot: bytes) -> Elicitation:
+        """Build the elicitation as it was when a snapshot was taken; the same questions follow.
 
         Parameters
         ----------
         space : Space
             The space of the snapshot.
         snapshot : bytes
-            What ``procedure.snapshot()`` gave.
+            What ``elicitation.snapshot()`` gave.
         """
         header, arrays = unpack(snapshot)
         if isinstance(header.get("transcript"), dict):
             return cls.resume(space, header["transcript"])
         check_header(header)
-        procedure = cls._of_saved(space, header["procedure"], header["space"], header["options"])
+        found = cls._of_saved(space, header["family"], header["space"], header["options"])
         try:
-            procedure._load(header, arrays)
+            found._load(header, arrays)
         except TranscriptError:
             raise
         except (KaratError, ArithmeticError, LookupError, TypeError, ValueError) as error:
             raise mended(error) from error  # the checksum fits, so someone has made it up
-        return procedure
+        return found
 
     def _load(self, header: dict[str, Any], arrays: dict[str, AnyArray]) -> None:
-        """Take the state of a snapshot of this procedure."""
+        """Take the state of a snapshot of this elicitation."""
         self._answers, self._kept = list(header["answers"]), list(header["kept"])
         self._extra = dict(header["extra"])
         shape = (len(self._answers), 2, *self.question_space.guess.shape)
@@ -483,8 +564,8 @@ class Procedure(ABC):
             for (first, second), kind in zip(sides, header["kinds"], strict=True)
         ]
         self._flipped, self._result = header["flipped"], None
-        self._search = read_search(cast("Any", self), header["search"], arrays)
-        self._brackets = self._first_brackets()
+        self._search = read_search(self, header["search"], arrays)
+        self._brackets = self._problem.first_brackets()
         self._trail = [self._brackets] * len(self._answers)
         self._steps = self._search_steps()
         self._pending = None if header["finished"] else next(self._steps, None)
@@ -553,17 +634,13 @@ class Procedure(ABC):
         state = "going on" if self._begun else "not begun"
         state = "done" if self._begun and self._pending is None else state
         return (
-            f"<{type(self).__name__}: strategy={self.strategy!r}, {len(self._answers)} answers, "
-            f"{state}>"
+            f"<Elicitation: {self.family} on {called(self.space)}, strategy={self.strategy!r}, "
+            f"{len(self._answers)} answers, {state}>"
         )
 
-    def _own_options(self) -> dict[str, Any]:
-        """Return the options that only some procedures have."""
-        return {}
-
     @property
-    def _options(self) -> dict[str, Any]:
-        """The options that the procedure is built with again."""
+    def _shared_options(self) -> dict[str, Any]:
+        """The options that every family has."""
         return {
             "strategy": self.strategy,
             "tol": self.tol,
@@ -577,15 +654,19 @@ class Procedure(ABC):
             "orientation": self.orientation,
             "pairs": self.pairs,
             "rng": self.seed,
-            **self._own_options(),
         }
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """The options that the elicitation is built with again."""
+        return self._shared_options | self._problem.options
 
     @property
     def transcript(self) -> Transcript:
         """The questions and answers so far, from which ``resume`` goes on."""
         n = len(self._answers)  # appended last: an interrupted answer leaves no half of itself
         return Transcript(
-            procedure=type(self).__name__,
+            family=self.family,
             options=self._options,
             space=described(self.space),
             answers=tuple(self._answers),
@@ -596,58 +677,53 @@ class Procedure(ABC):
         )
 
     @classmethod
-    def resume(cls, space: Space, transcript: Any, **changed: Any) -> Self:
-        """Build the procedure as it was when a transcript was written.
+    def resume(cls, space: Space, transcript: Any, **changed: Any) -> Elicitation:
+        """Build the elicitation as it was when a transcript was written.
 
         Parameters
         ----------
         space : Space
             The space of the transcript.
         transcript : Transcript, dict, JSON text or file
-            What ``procedure.transcript`` gave.
+            What ``elicitation.transcript`` gave.
         **changed
-            Options that say when to stop, in place of the transcript's: a finished procedure goes
-            on asking where ``agreement`` or ``max_queries`` is greater than before.
+            Options that say when to stop, in place of the transcript's: a finished elicitation
+            goes on asking where ``agreement`` or ``max_queries`` is greater than before.
         """
         saved = load_transcript(transcript)
-        procedure = cls._of_saved(space, saved.procedure, saved.space, saved.options)
+        found = cls._of_saved(space, saved.family, saved.space, saved.options)
         if changed:
-            procedure = cls(space, **(saved.options | _checked_stops(changed)))
-        procedure._extra = copy.deepcopy(saved.extra)
+            found = cls(space, saved.family, **(saved.options | _checked_stops(changed)))
+        found._extra = copy.deepcopy(saved.extra)
         for number, (answer, (first, second), kept) in enumerate(
             zip(saved.answers, saved.queries, saved.kept, strict=True), start=1
         ):
-            query = procedure.ask()
+            query = found.ask()
             if query is None and changed:
                 raise TranscriptError(
                     f"the transcript holds {len(saved.answers)} answers and with {changed} the "
-                    f"procedure stops after {number - 1}; ask for no less than it was made with"
+                    f"elicitation stops after {number - 1}; ask for no less than it was made with"
                 )
             if query is not None and not _same_question(query, first, second):
                 # Which question comes next depends on when to stop: see `ActiveSearch.impose`.
                 kind = saved.kinds[number - 1]
-                query = procedure._impose(Query(np.array(first), np.array(second), kind=kind))
+                query = found._impose(Query(np.array(first), np.array(second), kind=kind))
             if query is None:
                 raise TranscriptError(
                     f"answer {number} of the transcript was given to another question than this "
                     "space leads to; pass the data that the transcript was made with"
                 )
-            procedure._record(answer, kept)
-        return procedure
+            found._record(answer, kept)
+        return found
 
     @classmethod
     def _of_saved(
-        cls, space: Space, name: str, saved_space: dict[str, Any], options: dict[str, Any]
-    ) -> Self:
-        """Build the procedure without answers, if it is this one and of this space."""
-        if name != cls.__name__:
-            raise TranscriptError(
-                f"this was saved by {name} and not by {cls.__name__}; call {name}.resume or "
-                f"{name}.restore"
-            )
+        cls, space: Space, family: str, saved_space: dict[str, Any], options: dict[str, Any]
+    ) -> Elicitation:
+        """Build the elicitation without answers, if the space is the saved one."""
         _check_same_space(saved_space, described(space))
         try:
-            return cls(space, **options)
+            return cls(space, family, **options)
         except (KaratError, TypeError, ValueError) as error:
             raise TranscriptError(
                 "the saved options do not fit: ",
@@ -655,7 +731,7 @@ class Procedure(ABC):
             ) from error
 
 
-# --- Saving a procedure as a transcript, and building it again from one.
+# --- Saving an elicitation as a transcript, and building it again from one.
 
 # Options that say when to stop: they change no question, so that a saved run can go on with others.
 _STOPS = ("agreement", "max_queries", "precision")
@@ -669,7 +745,7 @@ def _checked_stops(changed: dict[str, Any]) -> dict[str, Any]:
 
 
 def described(space: Space) -> dict[str, Any]:
-    """Return what a saved procedure tells its space by."""
+    """Return what a saved elicitation tells its space by."""
     return {
         "kind": space.kind,
         "classes": space.classes.tolist(),
@@ -696,7 +772,7 @@ def _same_question(query: Query, first: Any, second: Any) -> bool:
     return all(a.shape == b.shape and np.allclose(a, b, rtol=0, atol=1e-9) for a, b in sides)
 
 
-# --- Answers that were given to another procedure: nothing is asked twice.
+# --- Answers that were given to another elicitation: nothing is asked twice.
 
 Carried = tuple[list[Any], list[Any], str]  # two confusions as nested lists, and the answer
 
@@ -732,31 +808,62 @@ def _confusion(side: Any, number: int, shape: tuple[int, ...]) -> list[Any]:
     return list(table.tolist())
 
 
-def widened(procedure: "Procedure", base: type[Any]) -> "Procedure":
-    """Return the procedure, built on ``base``, of a wider family with the same answers."""
-    if procedure.wider is None:
-        some = sorted(kind.__name__ for kind in _kinds(base) if kind.wider is not None)
+# --- Which problem a space and a family make, and the options that it takes.
+
+
+def _place(space: Space) -> str:
+    """Return the row of `PROBLEMS` that a space belongs to."""
+    several = isinstance(space, RateSpace) and len(space.parts) > 1
+    return "groups" if several else space.kind
+
+
+def called(space: Space) -> str:
+    """Return what to call a space in a sentence."""
+    return f"a {type(space).__name__}" + (" with groups" if _place(space) == "groups" else "")
+
+
+def problem_kind(space: Any, family: Any) -> type[Problem]:
+    """Return the problem of a family on a space; refuse a family that the space cannot have."""
+    if not isinstance(space, Space):
         raise ElicitationError(
-            f"there is no wider family than that of {type(procedure).__name__}; these have one: "
-            f"{', '.join(some)}"
+            Argument("space"),
+            f" is {shown(space)}; expected ",
+            Expected(
+                "a BinarySpace, DiagonalSpace, ConfusionSpace or RateSpace: it says which "
+                "classifiers can be asked about"
+            ),
         )
-    wide = procedure_named(procedure.wider, base)
-    assert wide is not None
-    own = procedure._own_options()
-    options = {name: value for name, value in procedure._options.items() if name not in own}
-    options |= {name: own[name] for name in procedure.wider_options}
-    said = zip(procedure._queries, procedure.answers, strict=True)
-    told = [(query.first.tolist(), query.second.tolist(), answer) for query, answer in said]
-    return wide(procedure.space, **(options | {"carried": [*procedure.carried, *told]}))
+    check_choice(family, "family", FAMILIES)
+    known = PROBLEMS[_place(space)]
+    if family not in known:
+        *others, last = map(repr, known)
+        refuse_option(family, "family", f"{', '.join(others)} or {last} on {called(space)}")
+    kind = known[family]
+    if space.n_classes < kind.least_classes:
+        raise ElicitationError(
+            f"{called(space)} is for {kind.least_classes} classes or more and this one has "
+            f"{space.n_classes}",
+            Remedy("use a BinarySpace"),
+        )
+    return kind
 
 
-def procedure_named(name: str, base: type[Any]) -> "type[Procedure] | None":
-    """Return the procedure with a name, built on ``base``; None if there is none."""
-    return next((kind for kind in _kinds(base) if kind.__name__ == name), None)
+_NOT_GIVEN = {
+    "order": 3,
+    "diagonal": False,
+    "sparse": False,
+    "cost": None,
+    "violation": None,
+    "same_pairs": False,
+}
 
 
-def _kinds(base: type[Any]) -> "Iterator[type[Procedure]]":
-    """Yield every procedure that is built on another."""
-    for kind in base.__subclasses__():
-        yield kind
-        yield from _kinds(kind)
+def check_own_options(kind: type[Problem], **options: Any) -> dict[str, Any]:
+    """Return the options that a problem takes; refuse others that were given."""
+    for name, value in options.items():
+        usual = _NOT_GIVEN[name]
+        given = value is not None if usual is None else np.ndim(value) > 0 or value != usual
+        if given and name not in kind.takes:
+            takes = f"only {', '.join(kind.takes)}" if kind.takes else "no option of this kind"
+            refuse_option(value, name, f"{takes} for this family on this space")
+    return {name: options[name] for name in kind.takes}

@@ -62,8 +62,8 @@ def indifference_test(
     ----------
     answered : ElicitationResult, Transcript, file, or sequence of dict
         The answers with their questions and, for the times, ``seconds`` kept with them
-        (``procedure.tell("first", seconds=2.3)``). A record of one's own is a dict with ``query``,
-        ``answer`` and ``seconds``.
+        (``elicitation.tell("first", seconds=2.3)``). A record of one's own is a dict with
+        ``query``, ``answer`` and ``seconds``.
     metric : Metric or str, optional
         The metric whose margins count; by default that of the result.
     n_permutations : int, default 9999

@@ -1,14 +1,17 @@
-"""Elicit a metric of all cells of the confusion: linear, a ratio, quadratic or polynomial."""
+"""Metrics of all cells of the confusion: linear, a ratio, quadratic or polynomial."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_count, check_flag
+from karat.elicit._problem import Problem, Standing
+from karat.elicit._problems_slopes import SlopeProblem, flat_sites
 from karat.elicit._rate_space import RateSpace
 from karat.elicit.families import (
     Family,
@@ -19,8 +22,6 @@ from karat.elicit.families import (
     flattened,
 )
 from karat.elicit.posterior import Brackets
-from karat.elicit.procedure._procedure import Procedure
-from karat.elicit.procedure._slopes import SlopeProcedure
 from karat.elicit.search import (
     Site,
     Steps,
@@ -39,44 +40,30 @@ from karat.elicit.search import (
     swapped,
     two_centers,
 )
-from karat.elicit.spaces import AnyClassifier, ConfusionSpace, QuestionSpace, Space
+from karat.elicit.spaces import AnyClassifier, QuestionSpace
 from karat.elicit.transcript import Query
 from karat.exceptions import ElicitationError
 
 
-class Linear(Procedure):
-    """Elicits what every kind of error costs.
+class LinearConfusion(Problem):
+    """What every kind of error costs.
 
     The metric is ``−⟨a, errors⟩`` with ``‖a‖₂ = 1`` (Hiranandani 2021, section 4.3.2).
     ``bisection`` and ``published`` ask about points of a ball inside the feasible set: one sweep
     from the last angle to the first with antipodal pairs (40 questions for three classes), or
     Algorithm 4.2, two cycles with four questions a halving (320). ``tol`` is the width of each
     angle in radians, 0.01 by default.
-
-    Parameters are those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import ConfusionSpace, MetricOracle
-    >>> from karat.metrics import cost_matrix
-    >>> space = ConfusionSpace.from_density(LogisticLaw([1, 3, 5]).proba, n_points=2001)
-    >>> person = MetricOracle(cost_matrix([[0, 1, 2], [1, 0, 1], [6, 3, 0]]), flip=0.1, rng=0)
-    >>> result = Linear(space, rng=0).run(person)
-    >>> result.agreement >= 0.95
-    True
     """
 
     has_ratios = True
-    spaces = (ConfusionSpace, RateSpace)
 
-    def _family(self, flipped: bool) -> Family:
+    def family(self, flipped: bool = False) -> Family:
         return LinearFamily(self.space, flipped=flipped)
 
-    def _first_brackets(self) -> Brackets:
+    def first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, self.space.dim - 1)
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         return direction(angles)
 
     def _pair(self, first: FloatArray, second: FloatArray) -> Query:
@@ -85,52 +72,49 @@ class Linear(Procedure):
         tables = self.space.confusion(self.space.center + steps)
         return Query(tables[0], tables[1])
 
-    def _bisection(self) -> Steps:
-        yield from angle_sweep(self._brackets, self.tol, lambda u: self._pair(u, -u))
+    def bisection(self, brackets: Brackets) -> Steps:
+        yield from angle_sweep(brackets, self.tol, lambda u: self._pair(u, -u))
 
-    def _published(self) -> Steps:
-        yield from sphere_cycles(self._brackets, self.tol, self._pair)
+    def published(self, brackets: Brackets) -> Steps:
+        yield from sphere_cycles(brackets, self.tol, self._pair)
 
 
-class LinearFractional(Procedure):
-    """Elicits a ratio of linear functions of every kind of error.
+class RatioConfusion(Problem):
+    """A ratio of linear functions of every kind of error.
 
     The metric is ``−N / (N + M)`` (Hiranandani 2021, section 4.4.2). ``bisection`` finds the level
     sets through two points by antipodal pairs; ``published`` is Algorithms 4.2, 4.5 and 4.6 on the
     ball inside the feasible set, where both level sets nearly agree: it cannot tell a ratio from a
     linear metric there. ``tol`` is the width of each angle in radians, 0.005 by default.
-
-    Parameters are those of every procedure; see `Procedure`.
     """
 
-    spaces = (ConfusionSpace, RateSpace)
     curved = True
     straight = False
     default_tol = 0.005
 
-    def _family(self, flipped: bool) -> Family:
+    def family(self, flipped: bool = False) -> Family:
         return RatioFamily(self.space, flipped=flipped)
 
-    def _first_brackets(self) -> Brackets:
+    def first_brackets(self) -> Brackets:
         return Brackets.of(0.0, np.pi / 2, 2 * (self.space.dim - 1))
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         upper, lower = level_set_normals(angles, self.space.dim)
-        if self.strategy == "published":
+        if self.by_paper:
             step = self.space.sign * self.space.radius
             best, worst = self.space.center + step * upper, self.space.center - step * lower
         else:
             best, worst, _ = two_centers(self.space)
         return ratio_from_level_sets(upper, best, lower, worst, self.space.top)
 
-    def _bisection(self) -> Steps:
-        yield from level_set_search(self.space, self._brackets, self.tol)
+    def bisection(self, brackets: Brackets) -> Steps:
+        yield from level_set_search(self.space, brackets, self.tol)
 
-    def _published(self) -> Steps:
-        yield from self._half(0, 1.0)
-        yield from swapped(self._half(self.space.dim - 1, -1.0))
+    def published(self, brackets: Brackets) -> Steps:
+        yield from self._half(brackets, 0, 1.0)
+        yield from swapped(self._half(brackets, self.space.dim - 1, -1.0))
 
-    def _half(self, start: int, side: float) -> Steps:
+    def _half(self, brackets: Brackets, start: int, side: float) -> Steps:
         """Find the best point of the ball (side 1) or the worst (side -1)."""
         space = self.space
 
@@ -139,13 +123,13 @@ class LinearFractional(Procedure):
             tables = space.confusion(space.center + steps)
             return Query(tables[0], tables[1])
 
-        yield from sphere_cycles(self._brackets, self.tol, pair, start=start, size=space.dim - 1)
+        yield from sphere_cycles(brackets, self.tol, pair, start=start, size=space.dim - 1)
 
-    def _estimate(self) -> FloatArray:
-        if self.strategy != "published":
-            return super()._estimate()
+    def estimate(self, brackets: Brackets) -> FloatArray:
+        if not self.by_paper:
+            return super().estimate(brackets)
         space = self.space
-        upper, lower = (row[0] for row in level_set_normals(self._brackets.middle[None], space.dim))
+        upper, lower = (row[0] for row in level_set_normals(brackets.middle[None], space.dim))
         step = space.sign * space.radius
         rng = np.random.default_rng(0)
         ball = space.center + step * direction(rng.uniform(0, np.pi / 2, (1000, space.dim - 1)))
@@ -166,77 +150,61 @@ _MOST_WEIGHTS = 400
 _LEAST = 1.0  # times tol: weight of the rows that pull bends toward 0
 
 
-class Polynomial(SlopeProcedure):
-    """Elicits a metric that is a polynomial of the error rates.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PolynomialRates(SlopeProblem):
+    """A metric that is a polynomial of the error rates.
 
     The metric is ``Σ_n ⟨A_n, r^⊗n⟩ / n!`` of the rates r (Hiranandani 2021, section 6.6). Weights
     have any sign, and norm 1 together. ``bisection`` finds the slope at places spread over all that
     is attained, near extreme classifiers and not within a small ball, which makes the errors five
-    to ten times smaller; the weights are the null vector of what all slopes say. ``published``
+    to ten times smaller; the weights are the null vector of what all slopes say. ``corrected``
     looks within a ball, at the places that the recursion of section 6.6 leads to. ``tol`` is the
     width of each angle in radians, 0.001 by default.
 
-    Parameters
+    Attributes
     ----------
-    space : RateSpace
-        What classifiers attain.
-    order : int, default 3
-        The degree; a metric of degree 1 is linear, see `Linear`.
-    sparse : bool, default False
+    order : int
+        The degree.
+    sparse : bool
         Whether many weights are expected to be 0.
-    **options
-        Those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import MetricOracle, RateSpace
-    >>> from karat.metrics import PolynomialMetric
-    >>> import numpy as np
-    >>> space = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=2001)
-    >>> tensor = np.zeros((2, 2, 2))
-    >>> tensor[0, 0, 0] = -3.0
-    >>> metric = PolynomialMetric([[-1, -0.5], [[0, 1], [1, 0]], tensor])
-    >>> result = Polynomial(space, strategy="bisection").run(MetricOracle(metric))
-    >>> truth = metric.normalized().coefficients[0]
-    >>> bool(np.abs(result.metric.coefficients[0] - truth).max() < 0.01)
-    True
     """
 
-    spaces = (RateSpace,)
+    takes: ClassVar[tuple[str, ...]] = ("order", "sparse")
+    order: int = 3
+    sparse: bool = False
+
     default_tol: ClassVar[float] = 1e-3
     curved: ClassVar[bool] = False  # the classifiers asked about are mixtures already
-    diagonal = False
+    correction: ClassVar[str | None] = (
+        "all weights are solved for at once, where section 6.6 only outlines a recursion"
+    )
     space: RateSpace
 
-    def __init__(
-        self, space: Space, *, order: int = 3, sparse: bool = False, **options: Any
-    ) -> None:
-        self.order = check_count(order, "order", at_least=2)
-        self.sparse = check_flag(sparse, "sparse")
-        super().__init__(space, **options)
-
-    def _own_options(self) -> dict[str, Any]:
-        return {"order": self.order, "sparse": self.sparse}
-
-    def _checked_space(self, space: Any) -> Space:
-        checked = super()._checked_space(space)
-        self._monomials = Monomials(checked.dim, self.order, diagonal=self.diagonal)
+    def __post_init__(self) -> None:
+        """Check the options."""
+        self._keep(
+            order=check_count(self.order, "order", at_least=2),
+            sparse=check_flag(self.sparse, "sparse"),
+            diagonal=check_flag(self.diagonal, "diagonal"),
+        )
         if self._monomials.size > _MOST_WEIGHTS:
             raise ElicitationError(
-                f"a polynomial of order {self.order} in {checked.dim} error rates has "
+                f"a polynomial of order {self.order} in {self.space.dim} error rates has "
                 f"{self._monomials.size} weights, more than anyone can be asked about; lower the "
-                "order, merge classes, or use Quadratic(diagonal=True)"
+                "order, merge classes, or use the quadratic family with diagonal=True"
             )
-        return checked
+        super().__post_init__()
+
+    @cached_property
+    def _monomials(self) -> Monomials:
+        return Monomials(self.space.dim, self.order, diagonal=self.diagonal)
 
     @cached_property
     def question_space(self) -> QuestionSpace:
         """Classifiers for any costs, and mixtures of them: weights may have any sign."""
         return AnyClassifier(self.space)
 
-    def _family(self, flipped: bool) -> Family:
-        self._check_structure(sparse=self.sparse, diagonal=self.diagonal)
+    def family(self, flipped: bool = False) -> Family:
         return PolynomialFamily(self.space, self._monomials, sparse=self.sparse)
 
     @property
@@ -259,7 +227,7 @@ class Polynomial(SlopeProcedure):
     @cached_property
     def _places(self) -> FloatArray:
         """Return where slopes are searched, the center first."""
-        if self.strategy == "published":
+        if self.by_paper:
             return self._recursive_places()
         q, center = self.space.dim, self.space.center
         points = self.space.some_extremes[:_PLACES]
@@ -295,7 +263,7 @@ class Polynomial(SlopeProcedure):
 
     # --- what slopes say
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
         rows = [off_slope(f, design) for f, design in zip(slopes, self._designs, strict=True)]
         # ⟨f, r⟩ and its square have the same slopes: where a linear metric explains them, these
@@ -310,9 +278,9 @@ class Polynomial(SlopeProcedure):
         )
         return flattened(np.where(along < 0, -1.0, 1.0)[:, None] * weights, self.sparse)
 
-    def _unidentified(self) -> str | None:
-        flat = [] if self.strategy == "active" else self._flat_sites()
-        if self.strategy != "active" and not set(self._answers) - {"skip"}:
+    def unidentified(self, run: Standing) -> str | None:
+        flat = [] if self.strategy == "active" else flat_sites(run.brackets)
+        if self.strategy != "active" and not set(run.answers) - {"skip"}:
             return "no question was answered; nothing is known of the metric"
         if not flat:
             return None
@@ -328,49 +296,28 @@ class Polynomial(SlopeProcedure):
         )
 
 
-class Quadratic(Polynomial):
-    """Elicits a metric that is quadratic in the error rates.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class QuadraticRates(PolynomialRates):
+    """A metric that is quadratic in the error rates.
 
     The metric is ``⟨a, r⟩ + ½ rᵀBr`` of the rates r with ``‖a‖² + ‖B‖² = 1`` (Hiranandani 2021,
     Definition 6.3). ``bisection`` finds q + 2 slopes at places spread over all that is attained;
     antipodal pairs make each exact, and a and B are the null vector of what all slopes say (408
-    questions for three classes). ``published`` is Algorithm 6.1: the slopes in small balls around
+    questions for three classes). ``corrected`` is Algorithm 6.1: the slopes in small balls around
     the center and along each axis, and ratios of their entries, with the slips of equation 6.18
     corrected. ``tol`` is the width of each angle in radians, 0.004 by default.
 
-    Parameters
+    Attributes
     ----------
-    space : RateSpace
-        What classifiers attain.
-    diagonal : bool, default False
+    diagonal : bool
         Whether B is diagonal: three slopes then determine all weights.
-    sparse : bool, default False
-        Whether many weights are expected to be 0.
-    **options
-        Those of every procedure; see `Procedure`.
-
-    Examples
-    --------
-    >>> from karat.datasets import LogisticLaw
-    >>> from karat.elicit import MetricOracle, RateSpace
-    >>> from karat.metrics import QuadraticMetric
-    >>> space = RateSpace.from_density(LogisticLaw.binary(5.0).proba, n_points=2001)
-    >>> person = MetricOracle(QuadraticMetric([-1, -2], [[-4, 0], [0, -1]]), flip=0.1, rng=0)
-    >>> result = Quadratic(space, rng=0).run(person)
-    >>> result.agreement >= 0.95
-    True
     """
 
+    takes: ClassVar[tuple[str, ...]] = ("diagonal", "sparse")
+    order: int = field(default=2, init=False)
+    diagonal: bool = False
     default_tol: ClassVar[float] = 0.004
-
-    def __init__(
-        self, space: Space, *, diagonal: bool = False, sparse: bool = False, **options: Any
-    ) -> None:
-        self.diagonal = check_flag(diagonal, "diagonal")
-        super().__init__(space, order=2, sparse=sparse, **options)
-
-    def _own_options(self) -> dict[str, Any]:
-        return {"diagonal": self.diagonal, "sparse": self.sparse}
+    correction: ClassVar[str | None] = "the slips of equation 6.18 are mended"
 
     def _recursive_places(self) -> FloatArray:
         """Return the center, a step along every axis, and one back along the first."""
@@ -378,9 +325,9 @@ class Quadratic(Polynomial):
         shifts = 0.9 * self.space.radius * np.vstack([np.zeros(q), np.eye(q), -np.eye(q)[:1]])
         return np.asarray(center + shifts)
 
-    def _parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
-        if self.strategy != "published" or 0 in self._flat_sites():
-            return super()._parameters(angles, brackets)  # no gradient at the center to divide by
+    def parameters(self, angles: FloatArray, brackets: Brackets) -> FloatArray:
+        if not self.by_paper or 0 in flat_sites(brackets):
+            return super().parameters(angles, brackets)  # no gradient at the center to divide by
         slopes = [slope_of(angles, brackets, self._sites, i) for i in range(len(self._sites))]
         d = slopes[0]
         bend = curvature_of_ratios(slopes, 0.9 * self.space.radius)
