@@ -532,11 +532,8 @@ def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
             vars(args[0]).pop("_passed", None)
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         refuse_other_order(given)
-        result = function(*args, **kwargs)
         passed = passed_in(**given)
-        before = getattr(result, "_passed", None)
-        if passed is not None and isinstance(before, Passed) and before.called:
-            passed = replace(passed, called=before.called)  # as `call_columns` said
+        result = function(*args, **kwargs)
         if passed is not None:
             mark(args[0] if function.__name__ == "__init__" else result, passed)
         return result
@@ -622,7 +619,13 @@ def _indexes(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def mark(value: Any, passed: Passed) -> None:
-    """Mark a result and all results inside it; an estimator, and the results that it keeps."""
+    """Mark a result and all results inside it; an estimator, and the results that it keeps.
+
+    What `call_columns` said of one of them stays, unless ``passed`` names columns itself.
+    """
+    before = getattr(value, "_passed", None)
+    if isinstance(before, Passed) and before.called and not passed.called:
+        passed = replace(passed, called=before.called)
     if hasattr(type(value), "_passed"):  # a slot: a result, or a source
         object.__setattr__(value, "_passed", passed)
     elif isinstance(value, Mapping):

@@ -25,7 +25,7 @@ from karat._validate import (
 )
 from karat.evaluation.questions import QUESTIONS, Evidence, LeftOut, flag
 from karat.evaluation.result import Evaluation
-from karat.evaluation.roles import Roles, guess_roles, long_code, long_votes, roles_of
+from karat.evaluation.roles import Roles, guess_roles, joined_code, long_votes, roles_of
 from karat.exceptions import (
     ColumnError,
     EmptyDataError,
@@ -126,7 +126,8 @@ def evaluate(
     roles, rows = roles_of(source), _rows_of(source, long)
     if not roles and rows.votes is None and rows.log is None:
         raise ColumnError(_no_roles(guess_roles(source.names), source.names))
-    frame = next(f for f in (rows.votes, rows.log, source.columns) if f is not None)
+    voted = None if rows.votes is None else rows.votes.frame.to_native()
+    frame = next(f for f in (voted, rows.log, source.columns) if f is not None)
     if not len(frame):
         raise EmptyDataError(f"{source.name} has no rows; expected a row per item")
     frame, filled = _without_nan(frame, roles.label)
@@ -144,7 +145,7 @@ def evaluate(
         confidence=level,
         budget=labels,
         rng=seed,
-        votes=None if rows.votes is None else frame,
+        votes=rows.votes,
         log=rows.log,
         no_votes=rows.problem,
         patterns=_given({**given, "long": long}),
@@ -286,7 +287,7 @@ def _rows_of(source: Source, long: Mapping[str, str] | None) -> _Rows:
         return _Rows(long_votes(source.columns, long))
     if source.log is not None and "judge" in source.names:
         try:
-            return _Rows(source.votes(), source.columns)
+            return _Rows(long_votes(source.votes()), source.columns)
         except EmptyDataError as error:
             return _Rows(None, source.columns, str(error))
     if set(source.chosen) - {"group", "id"}:
@@ -323,7 +324,7 @@ def _named(
     what = repr(str(data)) if is_file else "data"
     read = f"frame = karat.scan({what}{'' if errors == 'failures' else f', errors={errors!r}'})"
     is_log = source.log is not None and "judge" in source.names
-    read += ".votes()" if is_log else ".columns" if long is None else f".columns{long_code(long)}"
+    read += ".votes()" if is_log else f".columns{joined_code(long or {})}"
     return {"read": read, **({"file": shlex.quote(str(data))} if is_file else {})}
 
 

@@ -2,7 +2,7 @@
 
 `roles_of` takes them from a source; `guess_roles` reads the names of the columns, and its guess is
 shown before anybody uses it. `is_long` and `long_votes` find tables with a row per vote, and
-`long_code` is their selection as code.
+`joined_code` is the code that makes their names.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from karat._result import Frozen
 from karat._validate import refuse_option
 from karat.exceptions import ColumnError
 from karat.sources import Source
-from karat.votes.names import LongColumns, find_long, fitting
+from karat.votes import read_table
+from karat.votes.names import ID_NAMES, VOTER_PREFIXES, LongColumns, find_long, fitting
+from karat.votes.table import TableOfVotes
 
 # Names as people give them, in the order in which they are looked for; a prefix ends in "_".
 _NAMES: dict[str, tuple[str, ...]] = {
-    "id": ("id", "item", "item_id", "row", "uid", "key"),
+    "id": ID_NAMES,
     "group": ("group", "domain", "subset", "segment"),
     "label": ("label", "y_true", "y", "truth", "gold", "target", "gold_label", "label_", "y_true_"),
     "pred": ("pred", "prediction", "y_pred", "predicted", "pred_", "prediction_", "y_pred_"),
     "score": ("score", "y_score", "score_", "y_score_"),
     "prob": ("prob", "proba", "probability", "prob_", "proba_", "p_", "y_prob_"),
     "weak": ("lf_", "weak_", "wl_", "rule_"),
-    "judge": ("judge_", "llm_", "annotator_", "worker_", "rater_"),
+    "judge": VOTER_PREFIXES,
 }
 _ONE = ("id", "group")
 
@@ -106,54 +108,53 @@ def roles_of(source: Source) -> Roles:
 
 # --- Tables with a row per vote.
 
-_PARTS = {"item": "item", "voter": "classifier", "vote": "vote", "domain": "domain", "gold": "gold"}
+_PARTS = ("item", "voter", "vote", "domain", "gold")
 _NEEDED = ("item", "voter", "vote")
 
 
-def long_votes(frame: Any, given: Mapping[str, str] | None = None) -> Any:
+def long_votes(frame: Any, given: Mapping[str, str] | None = None) -> TableOfVotes | None:
     """Return the votes of a Polars frame with a row per vote, None if it has none.
 
-    Columns get the names of the library; ``domain`` and ``gold`` are kept where there are any.
+    Columns keep their names; others than those of the votes go, but for that of true labels.
     ``given`` names the columns of item, voter and vote, and of domain and gold if wanted; names
     joined by ``+`` are one name together.
     """
-    if given is not None:
-        return _named_votes(frame, given)
-    found = _found(frame, "long={{{part!r}: column, …}}")
-    if found is None:
-        return None
-    called = {found.item: "item", found.voter: "classifier", found.vote: "vote"}
-    called |= {} if found.domain is None else {found.domain: "domain"}
-    kept = ["gold"] if "gold" in frame.columns else []
-    return frame.select(*called, *kept).rename(called)
-
-
-def _named_votes(frame: Any, given: Mapping[str, str]) -> Any:
-    if set(given) - set(_PARTS) or not set(_NEEDED) <= set(given):
+    if given is None:
+        found = _found(frame, "long={{{part!r}: column, …}}")
+        if found is None:
+            return None
+        given = {"item": found.item, "voter": found.voter, "vote": found.vote}
+        given |= {} if found.domain is None else {"domain": found.domain}
+        given |= {"gold": "gold"} if "gold" in frame.columns else {}
+    elif set(given) - set(_PARTS) or not set(_NEEDED) <= set(given):
         refuse_option(
             dict(given), "long", "columns of item, voter and vote, also of domain and gold"
         )
-    columns = []
-    for part, text in given.items():
-        names = [text] if text in frame.columns else text.split("+")
-        for name in names:
-            if name not in frame.columns:
-                raise ColumnError(f"long: {part} is {name!r}; there are {frame.columns}")
-        joined = frame[names[0]]
-        for name in names[1:]:
-            joined = joined.cast(str) + "+" + frame[name].cast(str)
-        columns.append(joined.alias(_PARTS[part]))
-    return frame.select(columns)
+    columns = {text: _column(frame, part, text) for part, text in given.items()}
+    called = {part: text for part, text in given.items() if part != "gold"}
+    return read_table(frame.select(**columns), columns=called)
 
 
-def long_code(given: Mapping[str, str]) -> str:
-    """Return the code that selects the columns that ``given`` names from a frame."""
-    picked = []
-    for part, text in given.items():
-        names = text.split("+")
-        column = repr(text) if len(names) == 1 else f"pl.concat_str({names!r}, separator='+')"
-        picked.append(f"{_PARTS[part]}={column}")
-    return f".select({', '.join(picked)})"
+def _column(frame: Any, part: str, text: str) -> Any:
+    """Return a column by its name, or several whose names are joined by ``+`` as one."""
+    names = [text] if text in frame.columns else text.split("+")
+    for name in names:
+        if name not in frame.columns:
+            raise ColumnError(f"long: {part} is {name!r}; there are {frame.columns}")
+    joined = frame[names[0]]
+    for name in names[1:]:
+        joined = joined.cast(str) + "+" + frame[name].cast(str)
+    return joined
+
+
+def joined_code(given: Mapping[str, str]) -> str:
+    """Return the code that joins the columns of which ``given`` makes one name."""
+    made = [
+        f"pl.concat_str({text.split('+')!r}, separator='+').alias({text!r})"
+        for text in given.values()
+        if "+" in text
+    ]
+    return f".with_columns({', '.join(made)})" if made else ""
 
 
 def is_long(source: Source) -> bool:

@@ -102,6 +102,9 @@ _VOTE_NAMES = (
     ("score", "proba", "probability"),
 )
 NUMBER_NAMES = ("score", "rating", "proba", "probability")  # better than others for numbers
+# What names a row, and how columns of voters begin, in tables that need not hold votes.
+ID_NAMES = (_ITEM_NAMES[2][0], *_ITEM_NAMES[0], *_ITEM_NAMES[1], *_ITEM_NAMES[2][1:])
+VOTER_PREFIXES = tuple(f"{name}_" for name in (*_VOTER_NAMES[1], "llm"))
 _PARTS = ("item", "voter", "vote")
 _WORTH = {"item": _ITEM_NAMES, "voter": _VOTER_NAMES, "vote": _VOTE_NAMES}
 _ENDINGS = {"item": ("",), "voter": ("", "id", "name"), "vote": ("", "id", "name", "value")}

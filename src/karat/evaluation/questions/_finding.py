@@ -105,7 +105,7 @@ class Evidence:
         Seed of everything that is drawn.
     metric_code, metric_flag : str
         The metric as an expression, and as a flag of a command.
-    votes : polars.DataFrame or None
+    votes : TableOfVotes or None
         Votes, a row each, where the table has that form.
     log : polars.DataFrame or None
         The verdicts of an evaluation log, a row each, those of lone judges among them.

@@ -29,7 +29,7 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
     if not e.roles.judge and e.votes is None:
         return None
     votes, given = _votes(e)
-    names = votes["classifier"].unique() if e.votes is not None else e.roles.judge
+    names = e.roles.judge if e.votes is None else e.votes.column("voter").unique()
     if len(names) < 3:
         return LeftOut(
             question=_QUESTION,
@@ -42,7 +42,7 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
         estimator.fit(votes, **given)
     r = estimator.result_
     said = dict.fromkeys(str(w.message) for w in warned if issubclass(w.category, KaratWarning))
-    from_labels = estimator.from_labels_
+    from_labels = _own_names(e, estimator.from_labels_)
     verdict = _verdict(r) if from_labels is None else _gold_verdict(r, from_labels)
     votes_say, picture = sentence(r.summary()), "For each judge, the error rate and its limits."
     if from_labels is not None:  # the rates of votes are other numbers than those of labels
@@ -80,11 +80,25 @@ def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
             "domains": e.groups,
             "y_true": e.column(e.roles.label[0]) if e.n_known else None,
         }
-    votes = e.votes
-    if "gold" not in votes.columns or not votes["gold"].count():
-        return votes.drop("gold", strict=False), {}
+    gold = _gold(e)
+    if gold is None:
+        return e.votes, {}
     # People who correct a log choose what they correct, so those labels are no random sample.
-    return votes.drop("gold"), {"y_true": votes["gold"], "labels": "picked"}
+    return e.votes, {"y_true": e.frame[gold], "labels": "picked"}
+
+
+def _gold(e: Evidence) -> str | None:
+    """Return the column of true labels beside votes; None where it holds none."""
+    name = e.patterns.get("long", {}).get("gold", "gold")
+    return name if name in e.frame.columns and e.frame[name].count() else None
+
+
+def _own_names(e: Evidence, rates: Any) -> Any:
+    """Return a table of rates whose columns are called as in this module."""
+    if rates is None or e.votes is None:
+        return rates
+    called = e.votes.named(classifier="voter", domain="domain")
+    return rates.rename({own: name for name, own in called.items()})
 
 
 def _table(r: ErrorRates) -> Table:
@@ -232,16 +246,19 @@ def _code(e: Evidence, gold: bool) -> str:
     options = {"domains": e.roles.group, "y_true": e.roles.label[0] if e.n_known else None}
     passed = "".join(f", {k}=frame[{v!r}]" for k, v in options.items() if v is not None)
     votes = f"frame.select({list(e.roles.judge)!r})"
+    imports = ["from karat.consensus import ErrorEstimator"]
     if e.votes is not None:
-        votes, passed = "frame", ""
-        if "gold" in e.votes.columns:
-            votes = "frame.drop('gold')"
-            if e.votes["gold"].count():
-                passed = ", y_true=frame['gold'], labels='picked'"
+        truth, long = _gold(e), e.patterns.get("long")
+        votes = "frame"
+        if long is not None:
+            named = {part: name for part, name in long.items() if part != "gold"}
+            votes = f"read_table(frame, columns={named!r})"
+            imports.append("from karat.votes import read_table")
+        passed = "" if truth is None else f", y_true=frame[{truth!r}], labels='picked'"
     build = code_of("ErrorEstimator", confidence=e.confidence, rng=e.rng)
     return script(
         e.read,
-        "from karat.consensus import ErrorEstimator",
+        *imports,
         f"estimator = {build}.fit({votes}{passed})",
         f"estimator.error_rates_, estimator.status_{', estimator.from_labels_' * gold}",
     )
