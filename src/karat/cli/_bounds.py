@@ -87,7 +87,7 @@ def bounds(
             prior = dict(zip(classes, shares, strict=True)) if classes and shares else None
             fit = {} if prior is None else {"class_prior": prior}
             model = kind(**settings).fit(counts.votes(), **fit)
-            results[name], codes[name] = call(
+            bounded = call(
                 performance_bounds,
                 Coded(counts, "counts"),
                 read=[
@@ -100,6 +100,7 @@ def bounds(
                 pos_label=read_pos_label(labels, pos_label),
                 **common,
             )
+            results[name], codes[name] = bounded.result, bounded.code
         warn_of_no_pairs(results)
         labelers = tuple(str(n) for n in next(iter(patterns.values())).names)
         found = ModelBounds(results=results, differences={}, labelers=labelers)
@@ -122,7 +123,7 @@ def bounds(
         positive = read_pos_label(held, pos_label)
         classes, prior = _in_order(known, *read_class_prior(held, class_prior), positive)
         meaning = read_null(null)
-        fit = {"null": meaning, "classes": classes, "class_prior": prior}
+        fit: dict[str, Any] = {"null": meaning, "classes": classes, "class_prior": prior}
         fit["y_true"] = table.coded("--label", label)
         fit = {name: value for name, value in fit.items() if value is not None}
         options: dict[str, Any] = common | fit | {"metric": known, "pos_label": positive}

@@ -1,28 +1,26 @@
 """``karat calibration``: whether the probabilities in a file can be trusted jointly."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from karat._code import Coded, call_code, script
+from karat._code import Coded, lines_of_code
 from karat._files import replaced
+from karat._typing import BoolArray
 from karat._validate import refuse_option
-from karat.calibration import (
-    CalibrationCertificate,
-    CanonicalCalibration,
-    calibration_certificate,
-    canonical_calibration_error,
-    marginal_calibration_error,
-)
+from karat.calibration import calibration_certificate, canonical_calibration_error
 from karat.calibration.inputs import Pairing, pair_columns, paired_columns
 from karat.cli import _flags as flags
-from karat.cli._optimize import MappedTable, check_new_columns, labelled, mapped_table
-from karat.cli._run import Answer, Grid, Page, run, section, table_writer
+from karat.cli._calls import call
+from karat.cli._run import run, table_writer
 from karat.cli._table import InputTable, read_pos_label, read_table
-from karat.evaluation.questions import calibration_verdict
-from karat.report.parts import Verdict
+from karat.evaluation.probabilities import Calibrated, calibrate, of_calibration
+from karat.exceptions import ColumnError, EmptyDataError
+from karat.report.answer import Answer
+
+_START = "calibrated_"
 
 
 def calibration(
@@ -59,71 +57,72 @@ def calibration(
         probs = table.names("--prob", prob, ("prob", "y_prob"))
         table = table.matched(labels) if len(labels) == 1 else table
         if write is not None:
-            check_new_columns(table, probs)
+            _check_new_columns(table, probs)
             write.check(table.frame)
-        known = labelled(table, labels)
+        keep = _has_label(table, labels)
+        known = InputTable(table.path, table.frame.filter(keep))
         pairing = _pairing(known, labels, probs, pos_label)
         if len(labels) > 1 and len(labels) == len(probs):  # columns of both in one order
             of = {name: column for column, name in pairing.names.items()}
             probs = [of[name] for name in labels]
-        columns = partial(_columns, pairing)
-        y, h = columns(known, labels, probs)
-        estimated: dict[str, Any] = {"method": method, "confidence": confidence, "rng": 0}
-        proven: dict[str, Any] = {"model": model, "confidence": confidence, "rng": 0}
-        estimate = canonical_calibration_error(y.value, h.value, **estimated)
-        proof = calibration_certificate(y.value, h.value, **proven)
-        data: dict[str, Any] = {"canonical": estimate, "certificate": proof}
-        verdict = calibration_verdict(estimate, sampled=_sampled(known, table))
-        data["verdicts"] = [verdict]
-        text = [
-            f"[{verdict.badge}] {verdict.sentence}",
-            "",
-            f"labels: {', '.join(labels)}{_said(pairing)}",
-            "",
-            estimate.summary(),
-            "",
-            proof.summary(),
-            *(f"\nnote: {note}" for note in estimate.notes),
-        ]
-        code = _code(table, known, labels, (y, h), estimated, proven)
+        y, h = _columns(pairing, known, labels, probs)
+        dropped = "" if keep.all() else f"frame = frame.drop_nulls({labels})"
+        shared: dict[str, Any] = {"confidence": confidence, "rng": 0}
+        read = [table.code, dropped]
+        estimate = call(canonical_calibration_error, y, h, read=read, method=method, **shared)
+        proof = call(calibration_certificate, y, h, read=read, model=model, **shared)
         mapped = None
         if write is not None:
-            mapped = mapped_table(table, known, labels, probs, columns)
+            others = None
+            if not keep.all():
+                unknown = InputTable(table.path, table.frame.filter(~keep))
+                others = _columns(pairing, unknown, labels, probs)[1].value
+            mapped = calibrate(y.value, h.value, others)
             with replaced(write.path) as target:
-                write(mapped.frame, target)
-            data["calibrated"] = mapped.score
-            text += ["", mapped.summary(write.path.name)]
-        return Answer(
-            data=data,
-            text=text,
-            page=partial(
-                _page, file.name, y.value, h.value, estimate, proof, code, mapped, verdict
-            ),
+                write(_with_columns(table, probs, mapped, keep), target)
+        return of_calibration(
+            (y.value, h.value),
+            estimate.result,
+            proof.result,
+            file.name,
+            sampled=_sampled(keep),
+            said=f"{', '.join(labels)}{_said(pairing)}",
+            mapped=mapped,
+            written="" if calibrated is None else calibrated.name,
+            code=lines_of_code(*read, estimate.line, proof.line),
         )
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--calibrated": calibrated})
 
 
-def _code(
-    table: InputTable,
-    known: InputTable,
-    labels: list[str],
-    columns: tuple[Coded, Coded],
-    estimated: dict[str, Any],
-    proven: dict[str, Any],
-) -> str:
-    """Return the script that gives the same numbers."""
-    names = "calibration_certificate, canonical_calibration_error"
-    dropped = (
-        () if len(known.frame) == len(table.frame) else (f"frame = frame.drop_nulls({labels})",)
-    )
-    return script(
-        ("import polars as pl", f"from karat.calibration import {names}"),
-        table.code,
-        *dropped,
-        call_code("canonical_calibration_error", *columns, **estimated),
-        call_code("calibration_certificate", *columns, **proven),
-    )
+def _has_label(table: InputTable, labels: list[str]) -> BoolArray:
+    """Return which rows are to be measured: all but those without any label."""
+    chosen = table.columns("--label", labels)
+    keep = np.any([chosen[name].is_not_null().to_numpy() for name in labels], axis=0)
+    if not keep.any():
+        raise EmptyDataError("--label: no row has a label; expected some rows that have one")
+    return np.asarray(keep)
+
+
+def _check_new_columns(table: InputTable, probs: list[str]) -> None:
+    """Refuse a table that already has a column of a name to be added."""
+    for name in probs:
+        if _START + name in table.frame.columns:
+            raise ColumnError(
+                f"--calibrated adds the column {_START + name!r} and the table has one; rename it"
+            )
+
+
+def _with_columns(table: InputTable, probs: list[str], mapped: Calibrated, keep: BoolArray) -> Any:
+    """Return the table with a calibrated column for each column of probabilities."""
+    import polars as pl
+
+    found = np.empty((len(keep), mapped.labelled.shape[1]))
+    found[keep] = mapped.labelled
+    if mapped.others is not None:
+        found[~keep] = mapped.others
+    added = [pl.Series(_START + name, found[:, j]) for j, name in enumerate(probs)]
+    return table.as_written.with_columns(added)
 
 
 def _columns(
@@ -147,9 +146,9 @@ def _pairing(table: InputTable, labels: list[str], probs: list[str], pos_label: 
     return pair_columns(labels, probs, classes, pos_label)
 
 
-def _sampled(known: InputTable, table: InputTable) -> str:
+def _sampled(keep: BoolArray) -> str:
     """Return what the numbers assume where some rows have no label."""
-    n, every = len(known.frame), len(table.frame)
+    n, every = int(keep.sum()), len(keep)
     return "" if n == every else f", if the {n:,} labelled rows of {every:,} were drawn at random"
 
 
@@ -158,75 +157,3 @@ def _said(pairing: Pairing) -> str:
     if pairing.positive is not None:
         return f"; probabilities of {pairing.positive!r}"
     return "".join(f"; {prob} is of {name}" for prob, name in pairing.names.items())
-
-
-def _page(
-    name: str,
-    y: Any,
-    h: Any,
-    estimate: CanonicalCalibration,
-    proof: CalibrationCertificate,
-    code: str,
-    mapped: MappedTable | None,
-    verdict: Verdict,
-) -> Page:
-    marginal = marginal_calibration_error(y, h)
-    sections = [
-        _joint(estimate, proof, code),
-        section(
-            "What is proven?",
-            proof.summary(),
-            result=proof,
-            picture="The gain of a map of all probabilities on rows it did not see.",
-        ),
-        section(
-            "Are labels calibrated one at a time?",
-            marginal.summary(),
-            result=marginal,
-            picture="Frequency against probability.",
-        ),
-    ]
-    if len(estimate.names) > 1:
-        pairs = estimate.label_pairs
-        sections.append(
-            section(
-                "Which labels give it away?",
-                pairs.summary(),
-                result=pairs,
-                picture="Residuals of each label against probabilities of the others.",
-            )
-        )
-    if mapped is not None:
-        sections.append(mapped.section())
-    return Page(
-        f"{name}: can the probabilities be trusted jointly",
-        "Canonical calibration: what a label's frequency is given the probabilities of all labels.",
-        sections,
-        (verdict,),
-    )
-
-
-def _joint(estimate: CanonicalCalibration, proof: CalibrationCertificate, code: str) -> Any:
-    columns = ("label", "marginal", "canonical, estimated", "gain of a map on held-out rows")
-    numbers = zip(
-        estimate.names, estimate.marginal, estimate.per_label, proof.per_label, strict=True
-    )
-    rows = tuple(
-        (name, f"{own:.5f}", f"{joint:.5f}", f"{gain:.5f}") for name, own, joint, gain in numbers
-    )
-    return section(
-        "Can the probabilities be trusted jointly?",
-        estimate.summary(),
-        result=estimate,
-        picture="Squared canonical and marginal error of each label.",
-        grid=Grid(columns, rows, "Squared error"),
-        assumptions=(
-            "Rows are independent, and the model was not trained on them.",
-            "The estimate sees what a Gaussian copula sees; where labels follow another law, it "
-            "and its upper limit are too small. The certificate rests on no model.",
-            "The canonical error is never below the marginal error; estimates of one label may be, "
-            "by chance.",
-            *estimate.notes,
-        ),
-        code=code,
-    )

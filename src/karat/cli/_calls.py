@@ -16,9 +16,10 @@ from karat.exceptions import OptionError
 
 
 class Called(NamedTuple):
-    """What the library gave, and the lines that give it again."""
+    """What the library gave, the line that gives it again, and that below what it needs."""
 
     result: Any
+    line: str
     code: str
 
 
@@ -36,7 +37,7 @@ def call(
     given = {name: value for name, value in options.items() if value is not None}
     result = function(*_values(columns), **values(given))
     line = call_code(function.__name__, *columns, **given)
-    return Called(result, lines_of_code(*read, line, imports=imports))
+    return Called(result, line, lines_of_code(*read, line, imports=imports))
 
 
 def fit(
@@ -53,7 +54,7 @@ def fit(
     estimator = kind(**values(options)).fit(*_values(columns), **values(given))
     build = call_code(kind.__name__, **options)
     line = f"estimator = {call_code(f'{build}.fit', *columns, **given)}"
-    return Called(estimator, lines_of_code(*read, line, *then))
+    return Called(estimator, line, lines_of_code(*read, line, *then))
 
 
 def _values(columns: Sequence[Any]) -> list[Any]:

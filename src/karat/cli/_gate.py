@@ -61,7 +61,7 @@ def gate(
         rows = known_rows(read_table(file), label, None if pred is None else [pred], chosen)
         truth = rows.column("--label", label)
         name, said = next(iter(rows.models.items()))
-        result, code = call(
+        gated = call(
             decide_gate,
             truth,
             said,
@@ -73,9 +73,9 @@ def gate(
             shuffle=shuffle or None,
             rng=0 if shuffle else None,
         )
-        found.append(result)
+        found.append(gated.result)
         below = below_one_class(truth.value, {name: said.value})
-        return of_gate(result, file.name, below=below, code=code)
+        return of_gate(gated.result, file.name, below=below, code=gated.code)
 
     def of_audit(saved: Path) -> Answer:
         if label is not None or shuffle:

@@ -1,38 +1,30 @@
-"""karat optimize: choose decision thresholds that maximise a metric."""
+"""``karat optimize``: choose decision thresholds that maximise a metric."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
-from karat._code import Coded, call_code, script, values
+from karat._code import Coded, call_code, lines_of_code, values
 from karat._files import replaced
-from karat._typing import BoolArray
-from karat.calibration import CopulaCalibrator
-from karat.calibration.result import CalibratorScore
 from karat.cli import _flags as flags
-from karat.cli._run import Answer, Grid, Page, run, section, table_writer
+from karat.cli._run import run, table_writer
 from karat.cli._table import (
     InputTable,
     classes_of,
-    import_of,
     positive_of,
     read_metric,
     read_pos_label,
     read_probabilities,
     read_table,
 )
-from karat.exceptions import ColumnError, DataError, EmptyDataError, OptionError
+from karat.evaluation.probabilities import of_decisions
+from karat.exceptions import DataError, OptionError
 from karat.metrics import GroupMetric
 from karat.optimize import ColumnBasis, FrankWolfeClassifier
 from karat.optimize.basis import fit_basis
-
-if TYPE_CHECKING:
-    from karat.report import Section
+from karat.report.answer import Answer
 
 
 def optimize(
@@ -86,8 +78,14 @@ def optimize(
         if predictions is not None and write is not None:
             with replaced(predictions) as path:
                 write(_with_decisions(as_written, decided), path)
-        code = _code(table, rows, options, label)
-        return _answer(file.name, clf, decided, int((~rows.known).sum()), predictions, code)
+        return of_decisions(
+            clf,
+            decided,
+            file.name,
+            n_unlabelled=int((~rows.known).sum()),
+            written="" if predictions is None else str(predictions),
+            code=_code(table, rows, options, label),
+        )
 
     run(
         work,
@@ -194,197 +192,12 @@ def _with_decisions(frame: Any, decided: Any) -> Any:
 def _code(table: InputTable, rows: _Rows, options: dict[str, Any], label: str) -> str:
     """Return the lines that give the same answer."""
     some, labels = Coded(None, "proba[known]"), Coded(None, f"frame[{label!r}].drop_nulls()")
-    column_basis = "ColumnBasis, " if rows.decided else ""
-    return script(
-        (
-            "import numpy as np",
-            "import polars as pl",
-            import_of(options["metric"]),
-            f"from karat.optimize import {column_basis}FrankWolfeClassifier",
-            "from karat.optimize.basis import fit_basis" if rows.decided else "",
-        ),
+    return lines_of_code(
         table.code,
         f"known = frame[{label!r}].is_not_null().to_numpy()",
         *rows.made,
         f"clf = {call_code('FrankWolfeClassifier', **options)}",
         call_code("clf.fit_from_proba", some, labels, **rows.fitted),
         call_code("clf.predict_from_proba", Coded(None, "proba"), **rows.decided),
-    )
-
-
-def _answer(
-    name: str,
-    clf: FrankWolfeClassifier,
-    decided: Any,
-    n_unlabelled: int,
-    written: Path | None,
-    code: str,
-) -> Answer:
-    classes, counts = np.unique(decided, return_counts=True)
-    chosen = {str(c): int(n) for c, n in zip(classes, counts, strict=True)}
-    data = {"history": clf.history_, "weights": clf.weights_, "decisions": chosen}
-    two = len(clf.classes_) == 2
-    if two:
-        regions = clf.decision_regions()
-        data["thresholds"] = dict(zip(regions.kinds, regions.thresholds, strict=True))
-    unlabelled = f" ({n_unlabelled:,} of them without a label)" if n_unlabelled else ""
-    listed = ", ".join(f"{n:,} {c}" for c, n in chosen.items())
-    text = [
-        clf.history_.summary(),
-        clf.decision_regions().summary() if two else clf.weights_.summary(),
-        f"decisions on {len(decided):,} rows{unlabelled}: {listed}",
-        *([] if written is None else [f"written to {written}"]),
-    ]
-    return Answer(data=data, text=text, page=partial(_page, name, clf, len(decided), code))
-
-
-def _page(name: str, clf: FrankWolfeClassifier, n_rows: int, code: str) -> Page:
-    history = clf.history_
-    columns: tuple[str, ...] = ("decisions", "on the labelled rows")
-    rows: tuple[tuple[str, ...], ...] = (
-        ("the most probable class", f"{history.baseline:.4f}"),
-        ("these decisions", f"{history.value:.4f}"),
-    )
-    if not np.isnan(history.held_out.value):
-        columns += ("cross-validated",)
-        unused = (history.held_out_baseline, history.held_out.value)
-        rows = tuple((*row, f"{v:.4f}") for row, v in zip(rows, unused, strict=True))
-    sections = [
-        section(
-            f"How great can {history.metric} be with these probabilities?",
-            history.summary(),
-            result=history,
-            picture="The metric after each iteration.",
-            grid=Grid(columns, rows),
-            assumptions=(
-                "Labelled rows are independent draws of the rows to decide, and the model was not "
-                "trained on them.",
-                "Limits are by the delta method; they take the decisions of each fold as given.",
-            ),
-            code=code,
-        ),
-        section(
-            "What is each class worth?",
-            clf.weights_.summary(),
-            result=clf.weights_,
-            picture="Weights of the classes.",
-        ),
-    ]
-    if len(history.groups):
-        sections.insert(1, _by_group(clf))
-    if len(clf.classes_) == 2:
-        regions = clf.decision_regions()
-        picture = "Share of the second class by its probability."
-        sections.append(
-            section("Where is the line?", regions.summary(), result=regions, picture=picture)
-        )
-    return Page(
-        f"{name}: decisions for {history.metric}",
-        "The model is as it was; only what is done with its probabilities changes. "
-        f"{n_rows:,} rows were decided.",
-        sections,
-    )
-
-
-def _by_group(clf: FrankWolfeClassifier) -> Any:
-    """Return a section on how often each class is predicted rightly in each group."""
-    history, classes = clf.history_, clf.weights_.classes.tolist()
-    columns = ["group"]
-    for c in classes:
-        columns += [f"{c}, before", f"{c}, now"]
-    pairs = np.stack([history.baseline_rates, history.rates], axis=2).reshape(-1, 2 * len(classes))
-    rows = tuple(
-        (str(group), *(f"{rate:.3f}" for rate in own))
-        for group, own in zip(history.groups.tolist(), pairs, strict=True)
-    )
-    moved = np.abs(history.rates - history.baseline_rates)
-    g, c = np.unravel_index(np.nanargmax(moved), moved.shape)
-    was, now = history.baseline_rates[g, c], history.rates[g, c]
-    return section(
-        "What changes for whom?",
-        f"Rows of {classes[c]} in the group {history.groups[g]} change most: the most probable "
-        f"class was right for {was:.1%} of them, and these decisions are for {now:.1%}.",
-        grid=Grid(tuple(columns), rows),
-    )
-
-
-# --- A file with calibrated probabilities beside the columns that it had.
-
-_START = "calibrated_"
-_FOLDS = 5
-Columns = Callable[[InputTable, list[str], list[str]], tuple[Coded, Coded]]
-
-
-@dataclass(frozen=True, slots=True)
-class MappedTable:
-    """The frame to write, and what the map is worth on rows that it was not fitted to."""
-
-    frame: Any
-    score: CalibratorScore
-    n_new: int
-
-    def summary(self, name: str) -> str:
-        """Return what was written, and how each row was mapped."""
-        return f"{name}: {self.score.summary()}. {self._how()}"
-
-    def _how(self) -> str:
-        how = (
-            f"Each row with labels was mapped by what was fitted to the other {_FOLDS - 1} of "
-            f"{_FOLDS} folds, so its own labels have no part in its probabilities"
-        )
-        if not self.n_new:
-            return how
-        return f"{how}; {self.n_new:,} rows without labels by what was fitted to all others"
-
-    def section(self) -> "Section":
-        """Return the section of the page."""
-        return section(
-            "What do calibrated probabilities gain?",
-            self.score.summary(),
-            result=self.score,
-            picture="Log-loss without and with the map.",
-            assumptions=(self._how(),),
-        )
-
-
-def check_new_columns(table: InputTable, probs: list[str]) -> None:
-    """Refuse a table that already has a column of a name to be added."""
-    for name in probs:
-        if _START + name in table.frame.columns:
-            raise ColumnError(
-                f"--calibrated adds the column {_START + name!r} and the table has one; rename it"
-            )
-
-
-def labelled(table: InputTable, labels: list[str]) -> InputTable:
-    """Return the rows to measure and to fit to: all but those without any label."""
-    keep = _has_label(table, labels)
-    if not keep.any():
-        raise EmptyDataError("--label: no row has a label; expected some rows that have one")
-    return InputTable(table.path, table.frame.filter(keep))
-
-
-def _has_label(table: InputTable, labels: list[str]) -> BoolArray:
-    chosen = table.columns("--label", labels)
-    return np.asarray(np.any([chosen[name].is_not_null().to_numpy() for name in labels], axis=0))
-
-
-def mapped_table(
-    table: InputTable, known: InputTable, labels: list[str], probs: list[str], columns: Columns
-) -> MappedTable:
-    """Return the table with a calibrated column for each column of probabilities."""
-    import polars as pl
-
-    y, h = columns(known, labels, probs)
-    calibrator = CopulaCalibrator(rng=0)
-    inside = calibrator.cross_fit_transform(y.value, h.value, n_folds=_FOLDS)
-    keep = _has_label(table, labels)
-    found = np.empty((len(keep), inside.shape[1]))
-    found[keep] = inside
-    if not keep.all():
-        _, new = columns(InputTable(table.path, table.frame.filter(~keep)), labels, probs)
-        found[~keep] = calibrator.transform(new.value)
-    added = [pl.Series(_START + name, found[:, j]) for j, name in enumerate(probs)]
-    return MappedTable(
-        table.as_written.with_columns(added), calibrator.cross_score_, int((~keep).sum())
+        imports=["from karat.optimize.basis import fit_basis"] if rows.decided else [],
     )

@@ -68,10 +68,9 @@ class ModelScores(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw which models are best, or the one model, and return the axes."""
-        first = next(iter(self.comparisons.values()), None)
-        if first is None:
-            first = next(one for found in self.results.values() for one in found.values())
-        return first.plot(ax)
+        alone = [one for found in self.results.values() for one in found.values()]
+        shown: list[Result] = [*self.comparisons.values(), *alone]
+        return shown[0].plot(ax)
 
     def _columns(self) -> dict[str, Any]:
         rows = [
