@@ -143,6 +143,10 @@ NEEDED = {
     "OracleLabelModel.fit": {"y_true": TRUTH},
     "performance_bounds": {"weak_labels": VOTES},
     "difference_bounds": {"y_pred_b": TRUTH, "weak_labels": VOTES},
+    "roc_auc": {"y_score": PROBA[:, 1]},
+    "weighted_auc": {"y_score": PROBA[:, 1]},
+    "compare_rankings": {"y_scores": GOOD["y_scores"]},
+    "marginal_calibration_error": {"y_prob": PROBA[:, 1]},
 }
 
 

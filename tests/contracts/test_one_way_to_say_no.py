@@ -451,6 +451,7 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
         200, 200, family=ranking.FiniteFamily(10), weight=ranking.Uniform(), **o
     ),
     "ranking.weighted_auc": lambda **o: ranking.weighted_auc(TRUTH, CHANCE, **o),
+    "sources.scan": lambda **o: karat.scan(pl.DataFrame({"y": TRUTH}), **o),
     "sources.Source.counts": lambda **o: scanned().counts(**o),
     "sources.Source.pattern_counts": lambda **o: scanned().pattern_counts(**o),
     "sources.Source.roles": lambda **o: scanned().roles(**o),

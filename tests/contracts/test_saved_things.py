@@ -24,9 +24,9 @@ from karat.sources import Counts
 
 SOURCE = Path(karat.__file__).parent
 # A reader that stands below what is written has the version once more.
-AGAIN = {("metrics", "_STUDY_VERSION"), ("metrics", "_NAMELESS")}
+AGAIN = {("metrics", "_STUDY_VERSION")}
 NOT_SAVED = {("elicit", "_VERSIONS"), ("sources", "_VERSIONS")}  # of particles, and of others' logs
-NAME = re.compile(r"(VERSIONS?|REVISION|NAMELESS)$")
+NAME = re.compile(r"(VERSIONS?|REVISION)$")
 
 
 class Saved(NamedTuple):
@@ -179,7 +179,7 @@ def versions() -> set[tuple[str, str]]:
                 (path.relative_to(SOURCE).parts[0], name.id)
                 for name in names
                 if isinstance(name, ast.Name)
-                and re.search(r"(VERSIONS?|REVISION|NAMELESS)$", name.id)
+                and re.search(r"(VERSIONS?|REVISION)$", name.id)
             }
     return found - NOT_SAVED - AGAIN
 
