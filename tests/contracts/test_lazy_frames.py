@@ -141,6 +141,7 @@ INSTANCES = {
 # What a call needs although its signature has a default.
 NEEDED = {
     "OracleLabelModel.fit": {"y_true": TRUTH},
+    "estimate": {"y_pred": TRUTH},
     "performance_bounds": {"weak_labels": VOTES},
     "difference_bounds": {"y_pred_b": TRUTH, "weak_labels": VOTES},
     "roc_auc": {"y_score": PROBA[:, 1]},
@@ -257,7 +258,8 @@ def test_lazy_columns_are_refused(label, parameter, kind):
     if (label, parameter) in UNUSED or ALONE.get(label) == parameter:
         return
     function = bound(label)
-    given = arguments(function, parameter) | NEEDED.get(label, {})
+    member = label.partition(".")[2]
+    given = arguments(function, parameter) | NEEDED.get(label, NEEDED.get(member, {}))
     column = lazy(kind, given.get(parameter, TRUTH))
     with pytest.raises(LazyFrameError, match=r"run the query once, frame = .*\(\), and pass"):
         function(**(given | {parameter: column}))

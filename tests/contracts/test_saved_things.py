@@ -178,8 +178,7 @@ def versions() -> set[tuple[str, str]]:
             found |= {
                 (path.relative_to(SOURCE).parts[0], name.id)
                 for name in names
-                if isinstance(name, ast.Name)
-                and re.search(r"(VERSIONS?|REVISION)$", name.id)
+                if isinstance(name, ast.Name) and re.search(r"(VERSIONS?|REVISION)$", name.id)
             }
     return found - NOT_SAVED - AGAIN
 

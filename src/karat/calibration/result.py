@@ -21,7 +21,7 @@ from karat._typing import FloatArray, IntArray
 def without_limits(value: float) -> Estimate[float]:
     """Return a number of which no limits are known."""
     nan = math.nan
-    return Estimate(value=value, lower=nan, upper=nan, confidence=nan, basis="unknown")
+    return Estimate.of(value, nan, nan, nan, "untested")
 
 
 def marginal_root(squared: float) -> float:

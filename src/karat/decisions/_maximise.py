@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._basis import basis_of
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
 from karat._sentences import Argument, Expected, Option, Remedy
@@ -86,7 +87,7 @@ def maximise(
             lower=float(found.value),
             upper=float(found.value + found.gap) if certified else float("nan"),
             confidence=1.0,
-            basis="certain" if certified else "unknown",
+            basis=basis_of("complete", decided=certified),
         ),
         gap=float(found.gap),
         tol=level,

@@ -12,7 +12,7 @@ from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 def no_limits(value: float) -> Estimate[float]:
     """Return a number without limits."""
     nan = float("nan")
-    return Estimate(value=value, lower=nan, upper=nan, confidence=nan, basis="unknown")
+    return Estimate.of(value, nan, nan, nan, "untested")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
