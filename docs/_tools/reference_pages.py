@@ -75,12 +75,18 @@ def returned(thing):
         makers = [m for m in makers if inspect.isfunction(m)]
     else:
         makers = [thing] if inspect.isfunction(thing) else []
+    said = [
+        (plain.__annotations__.get("return"), plain.__globals__)
+        for plain in map(inspect.unwrap, makers)
+    ]
+    if inspect.isclass(thing):  # what an estimator keeps, such as ``result_``
+        here = vars(importlib.import_module(thing.__module__))
+        kept = vars(thing).get("__annotations__", {})
+        said += [(kind, here) for name, kind in kept.items() if name.endswith("_")]
     found = {}
-    for maker in makers:
-        plain = inspect.unwrap(maker)
-        said = plain.__annotations__.get("return")
-        names = re.findall(r"\w+", said if isinstance(said, str) else getattr(said, "__name__", ""))
-        for one in (plain.__globals__.get(name) for name in names):
+    for kind, known in said:
+        text = kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+        for one in (known.get(name) for name in re.findall(r"\w+", text)):
             own = inspect.isclass(one) and one.__module__.startswith("karat.") and one is not thing
             if own and inspect.getdoc(one) and kind_of(one) == "Results" and not _listed(one):
                 found[one.__name__] = one

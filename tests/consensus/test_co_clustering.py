@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from karat._result import Estimate
-from karat.consensus import CoClustering, ErrorEstimator
+from karat.consensus import ErrorEstimator
 from karat.consensus._fitting import best_partition, certainty, same_label_pairs, shared_probability
+from karat.consensus.result import CoClustering
 
 mpl.use("Agg")
 

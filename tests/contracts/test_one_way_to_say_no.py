@@ -323,9 +323,6 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
         .fit(VOTES, VOTES)
         .label_next(**o)
     ),
-    "consensus.PositionBias.expected_on": lambda n=5: consensus.position_bias(
-        VOTES, VOTES
-    ).expected_on(n),
     "consensus.ScoreEstimator": lambda **o: consensus.ScoreEstimator(
         **({"draws": 20, "rng": 0} | o)
     ).fit(SCORED),

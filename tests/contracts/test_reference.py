@@ -50,3 +50,12 @@ def test_a_result_without_a_page_is_described_with_what_returns_it():
     assert "It also has `summary()`" in text
     own = reference_pages.page_of("bounds", "performance_bounds", bounds.performance_bounds)
     assert "autoclass" not in own  # its result has a page
+
+
+def test_what_an_estimator_keeps_is_described_with_it():
+    consensus = importlib.import_module("karat.consensus")
+    text = reference_pages.page_of("consensus", "ErrorEstimator", consensus.ErrorEstimator)
+    for name in ("ErrorRates", "CoClustering", "Explanations", "RankingRobustness"):
+        assert f".. autoclass:: karat.consensus.result.{name}" in text
+    text = reference_pages.page_of("consensus", "annotator_test", consensus.annotator_test)
+    assert ".. autoclass:: karat.consensus.judged.AnnotatorTest" in text

@@ -17,7 +17,8 @@ from karat._code import Coded
 from karat._files import replaced
 from karat.cli._run import table_writer
 from karat.cli._table import InputTable
-from karat.consensus import ErrorEstimator, JudgePanel, PairEstimator, cheapest_panel
+from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
+from karat.consensus.judged import JudgePanel
 from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.sources import Counts
 from karat.votes.names import NUMBER_NAMES, LongColumns, find_long, fitting, long_help

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from karat._result import Estimate, Estimated, keeps_kind
-from karat._typing import BoolArray, Column, FloatArray, IntArray
+from karat._result import Estimate, keeps_kind
+from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
     check_count,
@@ -23,6 +22,7 @@ from karat._validate import (
 from karat.consensus._answers import check_judges
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pair_estimator import PairEstimator
+from karat.consensus.judged import JudgePanel
 from karat.consensus.result import basis_of_votes
 
 
@@ -153,125 +153,6 @@ def _costs(cost: Any, voters: tuple[Any, ...]) -> FloatArray:
         if len(values) != len(voters):
             refuse_option(cost, "cost", f"one number per judge: {named(voters)}")
     return np.array([check_number(v, "cost", at_least=0.0) for v in values])
-
-
-# --- The frozen answer about the judges that a panel needs.
-
-_NAMED = 6  # names that a sentence can hold
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class JudgePanel(Estimated[float]):
-    """The cheapest judges whose consensus is as certain as that of all.
-
-    Attributes
-    ----------
-    judges : tuple
-        All judges, named as they were passed.
-    chosen : array (j,)
-        Who is on the panel.
-    cost : array (j,)
-        What each costs.
-    alone : array (j,)
-        Share of items on which this judge alone would be wrong where all together are right,
-        beyond the reverse: what asking nobody else loses.
-    left_out : array (j,)
-        What leaving out this judge alone loses; negative where the others decide better without it.
-    adds_nothing : array (j,)
-        Whether the others lose less than the tolerance without it, in most draws of the error
-        rates.
-    estimate : Estimate
-        What the panel loses beside all judges: extra errors of its consensus, as a share of items;
-        negative where labels show that it decides better than all. Where items are labelled the
-        limits are those of more items like them.
-    error_of_all : float
-        Expected error of the consensus of all judges; on labelled items, by their labels.
-    tolerance : float
-        The loss that was allowed.
-    exact : bool
-        Whether every set was tried, so that none is cheaper.
-    identified : bool
-        Whether the votes identify the error rates; if not, the panel rests on the consensus alone.
-    domain : name
-        The domain.
-    n_labels : int
-        Labelled items. The panel was chosen by them too, so that it may do worse on others.
-    """
-
-    judges: tuple[Any, ...]
-    chosen: BoolArray
-    cost: FloatArray
-    alone: FloatArray
-    left_out: FloatArray
-    adds_nothing: BoolArray
-    estimate: Estimate[float]
-    error_of_all: float
-    tolerance: float
-    exact: bool
-    identified: bool
-    domain: Any
-    n_labels: int = 0
-
-    _COLUMNS = (
-        "judge=judges",
-        "chosen",
-        "cost",
-        "alone",
-        "left_out",
-        "adds_nothing",
-        "domain",
-        "confidence",
-    )
-
-    def summary(self) -> str:
-        """Return the panel, its cost and what it loses."""
-        names = [str(n) for n, on in zip(self.judges, self.chosen, strict=True) if on]
-        share = self.cost[self.chosen].sum() / self.cost.sum()
-        idle = [str(n) for n, no in zip(self.judges, self.adds_nothing, strict=True) if no]
-        text = (
-            f"{', '.join(names)}: {len(names)} of {len(self.judges)} judges, at "
-            f"{100 * share:.0f} % of the cost, {self._loss_in_words()}"
-        )
-        if idle:
-            who = ", ".join(idle) if len(idle) <= _NAMED else f"{len(idle)} judges"
-            text += f"; beside all others nothing is added by any one of {who}"
-        if not self.identified:
-            text += "; the votes do not identify who is right, so all may be wrong together"
-        return text
-
-    def _loss_in_words(self) -> str:
-        level = f"{100 * self.confidence:g} % limits"
-        chosen = ""
-        if self.n_labels:
-            some = f"{self.n_labels:,} labels" if self.n_labels > 1 else "label"
-            chosen = f"; it was chosen by the same {some}, so expect less of it on other items"
-        if round(self.value, 3) >= 0:
-            return (
-                f"are wrong on {_percent(self.value)} more of the items than all of them "
-                f"({level} {_percent(self.lower)} to {_percent(self.upper)}){chosen}"
-            )
-        shown = self.upper < 0
-        how = "are wrong less often than all of them" if shown else "may be as good as all of them"
-        return (
-            f"{how}: by the labels they are wrong on {_percent(-self.value)} fewer of the items "
-            f"({level} {_percent(-self.upper)} to {_percent(-self.lower)}){chosen}"
-        )
-
-    def _table(self) -> list[tuple[Any, str]]:
-        return [
-            (name, f"{'on the panel, ' if on else ''}without it {_lost(float(out))}")
-            for name, on, out in zip(self.judges, self.chosen, self.left_out, strict=True)
-        ]
-
-
-def _lost(share: float) -> str:
-    if round(share, 3) < 0:
-        return f"{_percent(-share)} more are right"
-    return f"{_percent(share)} are lost"
-
-
-def _percent(share: float) -> str:
-    return f"{round(100 * share, 1) + 0.0:.1f} %"  # 0.0 and never -0.0
 
 
 # --- How much certainty is lost when only some judges are asked.

@@ -31,7 +31,8 @@ from karat.consensus._pairs import (
     style_effect,
     tango_limits,
 )
-from karat.consensus.result import ErrorRates, PairErrors, PositionBias
+from karat.consensus.judged import PairErrors, PositionBias
+from karat.consensus.result import ErrorRates
 from karat.exceptions import DataError, KaratWarning, LabelError, LengthMismatchError, ShapeError
 from karat.limits.proportions import wilson_limits
 from karat.statistics.patterns import effective_counts
@@ -107,6 +108,8 @@ class PairEstimator(Parameters):
     >>> [round(float(b), 1) for b in est.position_bias_.value]
     [0.0, 0.2, 0.5, 0.1]
     """
+
+    result_: PairErrors
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ from karat.consensus._pairs import (
     simultaneous_quantile,
     tiers_of,
 )
-from karat.consensus.result import SystemRanking
+from karat.consensus.judged import SystemRanking
 from karat.exceptions import DataError, LabelError, LengthMismatchError, SmallSampleWarning
 from karat.limits.means import normal_quantile
 from karat.votes.table import PassedValues

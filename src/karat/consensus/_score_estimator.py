@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from karat._callers import caller_level
 from karat._parameters import Parameters
-from karat._result import Estimate, Estimated, call_columns, keeps_kind
+from karat._result import Estimate, call_columns, keeps_kind
 from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
@@ -34,8 +33,7 @@ from karat._validate import (
     told_positive,
 )
 from karat.consensus._answers import to_frame
-from karat.consensus.identification import doubts
-from karat.consensus.result import basis_of_votes
+from karat.consensus.result import ScoreErrors, basis_of_votes
 from karat.consensus.scores import ScoreFit, ScoreTable, class_chances, fit_scores, read_scores
 from karat.exceptions import (
     DataError,
@@ -120,6 +118,8 @@ class ScoreEstimator(Parameters):
     >>> est.error_rates_["classifier"].tolist()
     ['0', '1', '2', '3']
     """
+
+    result_: ScoreErrors
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class ScoreEstimator(Parameters):
         for fit, (here, _) in zip(fits, inside, strict=True):
             proba[here] = fit.proba
         self.label_proba_ = np.column_stack([1 - proba, proba])
-        r: ScoreErrors = score_errors(table, classes, names, fits, inside, weight, options)
+        r = score_errors(table, classes, names, fits, inside, weight, options)
         self.result_ = r
         self.identified_ = dict(zip(r.domains, r.identified.tolist(), strict=True))
         self.status_ = dict(zip(r.domains, r.status, strict=True))
@@ -276,149 +276,6 @@ class ScoreEstimator(Parameters):
         codes = self._table.coded(read.scores)[:, voters]
         p = class_chances(codes, fit.chances, float(fit.share[0]))
         return np.column_stack([1 - p, p])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ScoreErrors(Estimated[FloatArray]):
-    """How well voters' scores tell two classes apart, estimated from the scores alone.
-
-    One entry per domain and voter.
-
-    Attributes
-    ----------
-    domains, classifiers : tuple
-        The domains and the voters, named as they were passed.
-    classes : array (2,)
-        The classes; a higher score speaks for the second.
-    domain, classifier : array (r,)
-        Domain and voter of each entry, as positions.
-    scores : array (r,)
-        Scores given.
-    estimate : Estimate
-        Error rate of the voter alone (r,), each of its scores read as the more probable class: no
-        threshold is chosen by hand.
-    area : Estimate
-        Its area under the ROC curve (r,).
-    share : Estimate
-        Share of the second class (domains,).
-    level_from, level_proba : tuple of arrays
-        By entry: the least score of each level (the first has none: NaN), and the calibration:
-        P(second class) given the level.
-    status : tuple of str
-        By domain: "not identified", "consistent" (the scores do not contradict the rates), or with
-        random gold labels "confirmed" or "contradicted" by an exact test of the consensus.
-    identified : array (domains,)
-        Whether the status is "consistent" or "confirmed".
-    evidence : tuple of str
-        By domain, what gold labels say of the consensus; empty without a test.
-    reasons : tuple of tuples
-        By domain: why the scores alone do not identify the rates; empty if they do.
-    r_hat, ess : array (domains,)
-        Whether chains agree, and effective draws.
-    slack : float
-        By how much limits of error rates were widened.
-    """
-
-    domains: tuple[Any, ...]
-    classifiers: tuple[Any, ...]
-    domain: IntArray
-    classifier: IntArray
-    scores: FloatArray
-    estimate: Estimate[FloatArray]
-    classes: AnyArray
-    slack: float
-    area: Estimate[FloatArray]
-    share: Estimate[FloatArray]
-    level_from: tuple[FloatArray, ...]
-    level_proba: tuple[FloatArray, ...]
-    status: tuple[str, ...]
-    identified: AnyArray
-    evidence: tuple[str, ...]
-    reasons: tuple[tuple[str, ...], ...]
-    r_hat: FloatArray
-    ess: FloatArray
-
-    _COLUMNS = (
-        "domain=domains[domain]",
-        "classifier=classifiers[classifier]",
-        "value",
-        "lower",
-        "upper",
-        "scores",
-        "area=area.value",
-        "area_lower=area.lower",
-        "area_upper=area.upper",
-        "status=status[domain]",
-        "identified=identified[domain]",
-        "confidence",
-    )
-
-    def summary(self) -> str:
-        """Return first what is not known, then the best voter."""
-        told = self.identified[self.domain]
-        best = int(
-            np.where(told, self.value, np.inf).argmin() if told.any() else self.value.argmin()
-        )
-        limits = f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %"
-        limits = (
-            f"{100 * self.confidence:g} % limits {limits}"
-            if told.any()
-            else f"the scores cannot tell: {limits}"
-        )
-        d = int(self.domain[best])
-        where = "" if len(self.domains) == 1 else f" in {self.domains[d]}"
-        text = (
-            f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
-            f"{100 * self.value[best]:.1f} % ({limits}), area {self.area.value[best]:.2f}"
-        )
-        if self.status[d] == "consistent":
-            labels = (
-                f"too few labels confirm this (the consensus is {self.evidence[d]})"
-                if self.evidence[d]
-                else "no test on labels stands behind this"
-            )
-            text = (
-                f"{labels}, and scores cannot show an error that most voters share; if they share "
-                f"none, {text}"
-            )
-        if self.status[d] == "confirmed":
-            text += f"; gold labels confirm it: the consensus is {self.evidence[d]}"
-        text = "; ".join([*self._doubts(), f"{self._face()}{text}"])
-        return text[0].upper() + text[1:]
-
-    def _doubts(self) -> list[str]:
-        """Return what gold labels contradict, and what the scores do not identify."""
-        return doubts(
-            self.domains,
-            self.status,
-            self.reasons,
-            self.evidence,
-            of="scores",
-            unknown="the scores alone",
-        )
-
-    def _face(self) -> str:
-        if self.identified.all():
-            return ""
-        return "where they do, " if self.identified.any() else "taken at face value, "
-
-    def _table(self) -> list[tuple[Any, str]]:
-        return [
-            (
-                self.classifiers[j],
-                f"{m:.3f} [{'' if told else 'scores cannot tell: '}{low:.3f}, {high:.3f}], "
-                f"area {a:.3f}",
-            )
-            for j, m, low, high, a, told in zip(
-                self.classifier,
-                self.value,
-                self.lower,
-                self.upper,
-                self.area.value,
-                self.identified[self.domain],
-                strict=True,
-            )
-        ]
 
 
 # --- The answer about voters who give scores, gathered from the fits of all domains.

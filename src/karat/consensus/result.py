@@ -1,4 +1,4 @@
-"""What votes say: error rates, agreement, competing explanations, models compared, judged pairs."""
+"""What votes say: error rates from classes and scores, agreement, explanations, models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from karat._basis import Basis, basis_of
 from karat._result import Estimate, Estimated, Result, crossed
 from karat._sentences import Argument, Remedy
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
-from karat._validate import check_count, named, refuse_option
-from karat.consensus._pairs import predictive_limits
+from karat._validate import named, refuse_option
 from karat.consensus.identification import LONE_VOTES, doubts
 from karat.exceptions import LengthMismatchError
 
@@ -132,302 +131,6 @@ class ModelComparison(Result):
         return [
             (self._name(m), f"behind {self.behind[m]:.1f} ± {self.behind_error[m]:.1f}")
             for m in range(len(self.weight))
-        ]
-
-
-# --- The frozen answers about pairs that judges saw in two orders, and about the systems compared.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PositionBias(Estimated[FloatArray]):
-    """How far each judge's verdict follows the position of an answer, learnt without gold.
-
-    Attributes
-    ----------
-    judges : tuple
-        The judges, named as they were passed.
-    n : array (j,)
-        Pairs that the judge saw in both orders (their weight, with weights).
-    one_order : array (j,)
-        Pairs that it saw in one order only, which tell nothing of its bias.
-    estimate : Estimate
-        The bias (j,): share of pairs on which it says "the first" both times, minus that on which
-        it says "the second" both times: 0 without bias, 1 if it always takes what is shown first.
-    flips : Estimate
-        Share of pairs on which the order changes the verdict (j,).
-    repeats : int
-        Verdicts beyond the first of a judge on a pair in one order; they are averaged.
-    """
-
-    judges: tuple[Any, ...]
-    n: FloatArray
-    one_order: FloatArray
-    estimate: Estimate[FloatArray]
-    flips: Estimate[FloatArray]
-    repeats: int
-
-    _COLUMNS = (
-        "judge=judges",
-        "n",
-        "one_order",
-        "value",
-        "lower",
-        "upper",
-        "flips=flips.value",
-        "flips_lower=flips.lower",
-        "flips_upper=flips.upper",
-        "confidence",
-    )
-
-    def expected_on(self, n: int) -> tuple[FloatArray, FloatArray]:
-        """Return limits of the bias that ``n`` further pairs of the same kind will show.
-
-        Parameters
-        ----------
-        n : int
-            Number of pairs, each in both orders.
-
-        Returns
-        -------
-        lower, upper : array (j,)
-            Limits at the same level; they are wider than those of the bias itself, by the chance
-            of n pairs.
-        """
-        more = check_count(n, "n")
-        plus = (self.flips.value + self.value) * self.n / 2
-        minus = (self.flips.value - self.value) * self.n / 2
-        p, q = (plus + 0.5) / (self.n + 1.5), (minus + 0.5) / (self.n + 1.5)
-        delta = (1 - self.confidence) / 2
-        spread = p + q - (p - q) ** 2
-        return predictive_limits(self.value, self.lower, self.upper, spread, more, delta)
-
-    def summary(self) -> str:
-        """Return who follows the position, and how far at most."""
-        sure = (self.lower > 0) | (self.upper < 0)
-        flips = (
-            f"the order changes the verdict on {100 * float(np.nanmean(self.flips.value)):.0f} % "
-            "of the pairs of an average judge"
-        )
-        if np.nanmax(np.abs(self.value)) < 0.005:
-            reach = float(np.nanmax(np.maximum(np.abs(self.lower), np.abs(self.upper))))
-            return (
-                f"none of {len(self.judges)} judges shows a position bias; one of up to "
-                f"{reach:.2f} is not excluded ({100 * self.confidence:g} % limits); {flips}"
-            )
-        worst = int(np.nanargmax(np.abs(self.value)))
-        toward = "first" if self.value[worst] > 0 else "second"
-        return (
-            f"{int(sure.sum())} of {len(self.judges)} judges follow the position of an answer "
-            f"beyond chance; the most biased is {self.judges[worst]}, toward the {toward} "
-            f"({self.value[worst]:+.2f}, {100 * self.confidence:g} % limits "
-            f"{self.lower[worst]:+.2f} to {self.upper[worst]:+.2f}); {flips}"
-        )
-
-    def _table(self) -> list[tuple[Any, str]]:
-        return [
-            (name, f"{b:+.3f} [{low:+.3f}, {high:+.3f}]")
-            for name, b, low, high in zip(
-                self.judges, self.value, self.lower, self.upper, strict=True
-            )
-        ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PairErrors(Estimated[FloatArray]):
-    """Error rates of judges on pairs, with their position bias taken out.
-
-    One entry per domain and judge.
-
-    Attributes
-    ----------
-    domains, judges : tuple
-        The domains and the judges, named as they were passed.
-    domain, judge : array (r,)
-        Domain and judge of each entry, as positions.
-    estimate : Estimate
-        How often the judge is wrong when every pair is shown in both orders (r,); a verdict that
-        the order changes, and a tie, counts as half an error.
-    right_first, right_second : array (r,)
-        How often it is wrong in one order only, when the better answer is shown first, or second.
-    cost : Estimate
-        What asking in one fixed order may do to the error rate (r,): half the bias, in absolute
-        value.
-    agreed : Estimate
-        How often it is wrong on pairs where both orders give one verdict (r,).
-    bias : PositionBias
-        The position bias over all domains.
-    style : tuple
-        With covariates: name, effect on the log-odds of a verdict (judges), lower, upper.
-    status : tuple of str
-        By domain: "not identified", "consistent", "confirmed" or "contradicted" by gold labels.
-    reasons : tuple of tuples of str
-        By domain, why the votes do not identify the rates.
-    evidence : tuple of str
-        By domain, what gold labels say of the consensus; empty without a test.
-    classes : array (2,)
-        What the answers are called.
-    """
-
-    domains: tuple[Any, ...]
-    judges: tuple[Any, ...]
-    domain: IntArray
-    judge: IntArray
-    estimate: Estimate[FloatArray]
-    classes: AnyArray
-    right_first: FloatArray
-    right_second: FloatArray
-    cost: Estimate[FloatArray]
-    agreed: Estimate[FloatArray]
-    bias: PositionBias
-    style: tuple[tuple[Any, ...], ...]
-    status: tuple[str, ...]
-    reasons: tuple[tuple[str, ...], ...]
-    evidence: tuple[str, ...]
-
-    _COLUMNS = (
-        "domain=domains[domain]",
-        "judge=judges[judge]",
-        "value",
-        "lower",
-        "upper",
-        "right_first",
-        "right_second",
-        "cost=cost.value",
-        "cost_lower=cost.lower",
-        "cost_upper=cost.upper",
-        "agreed=agreed.value",
-        "agreed_lower=agreed.lower",
-        "agreed_upper=agreed.upper",
-        "status=status[domain]",
-        "confidence",
-    )
-
-    def summary(self) -> str:
-        """Return first what is not known, then the best judge and what one order would cost."""
-        told = self._told[self.domain]
-        best = int(
-            np.where(told, self.value, np.inf).argmin() if told.any() else self.value.argmin()
-        )
-        limits = f"{100 * self.lower[best]:.0f} to {100 * self.upper[best]:.0f} %"
-        limits = (
-            f"{100 * self.confidence:g} % limits {limits}"
-            if told.any()
-            else f"votes cannot tell: {limits}"
-        )
-        worst = int(self.cost.value.argmax())
-        name, other = self.judges[self.judge[best]], self.judges[self.judge[worst]]
-        text = (
-            f"with the position bias out {name} errs least, {100 * self.value[best]:.0f} % "
-            f"({limits}); asked in one order only, the error rate of {other} "
-            f"could be off by up to {100 * self.cost.value[worst]:.0f} points"
-        )
-        d = int(self.domain[best])
-        if self.status[d] == "consistent":
-            labels = (
-                f"too few gold labels confirm the verdicts (the consensus is {self.evidence[d]})"
-                if self.evidence[d]
-                else "gold labels have not confirmed the verdicts"
-            )
-            text = (
-                f"{labels}, and verdicts cannot show an error that most judges share; if they "
-                f"share none, {text}"
-            )
-        if self.status[d] == "confirmed":
-            text += f"; gold labels confirm the consensus: it is {self.evidence[d]}"
-        face = "where they do" if told.any() else "taken at face value"
-        first = doubts(
-            self.domains, self.status, self.reasons, self.evidence, of="judges", unknown="the votes"
-        )
-        text = "; ".join([*first, f"{face}, {text}" if first else text])
-        return text[0].upper() + text[1:]
-
-    @property
-    def _told(self) -> AnyArray:
-        """Whether the rates of each domain are consistent or confirmed."""
-        return np.array([status in ("consistent", "confirmed") for status in self.status])
-
-    def _table(self) -> list[tuple[Any, str]]:
-        return [
-            (
-                self.judges[j],
-                f"{m:.3f} [{'' if told else 'votes cannot tell: '}{low:.3f}, {high:.3f}]",
-            )
-            for j, m, low, high, told in zip(
-                self.judge, self.value, self.lower, self.upper, self._told[self.domain], strict=True
-            )
-        ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class SystemRanking(Estimated[FloatArray]):
-    """Systems ranked by judged pairs of their answers, in tiers.
-
-    Attributes
-    ----------
-    systems : tuple
-        The systems, best first, named as they were passed.
-    estimate : Estimate
-        Strengths (k,): the log-odds of a better answer against an average system, with limits for
-        each one alone.
-    rank_best, rank_worst : array (k,)
-        Limits of the rank; all of them hold at once at the level.
-    tier : array (k,)
-        Systems of a tier are not told apart from those above and below it by chance alone: the
-        first holds all whom no other is certainly better than.
-    n_pairs : array (k,)
-        Pairs in which each system took part.
-    method : str
-        "judged" (verdicts alone, corrected for the judges' error rates) or "gold" (gold pairs, with
-        the verdicts as control).
-    n_gold : int
-        Gold pairs.
-    identified : bool
-        Whether the votes identify the judges' error rates; if not, trust gold alone.
-    """
-
-    systems: tuple[Any, ...]
-    estimate: Estimate[FloatArray]
-    rank_best: IntArray
-    rank_worst: IntArray
-    tier: IntArray
-    n_pairs: FloatArray
-    method: str
-    n_gold: int
-    identified: bool
-
-    _COLUMNS = (
-        "system=systems",
-        "value",
-        "lower",
-        "upper",
-        "rank_best",
-        "rank_worst",
-        "tier",
-        "n_pairs",
-        "confidence",
-    )
-
-    def summary(self) -> str:
-        """Return the tiers."""
-        tiers = []
-        for t in range(1, int(self.tier.max()) + 1):
-            names = [str(s) for s, own in zip(self.systems, self.tier, strict=True) if own == t]
-            tiers.append(", ".join(names))
-        basis = (
-            f"{self.n_gold} gold pairs helped by the verdicts"
-            if self.method == "gold"
-            else "the verdicts alone, as far as the judges' errors do not favour a system"
-        )
-        if self.method == "judged" and not self.identified:
-            basis += "; and here the votes do not identify these errors"
-        return f"{len(tiers)} tier{'s' * (len(tiers) > 1)} from {basis}: {'; then '.join(tiers)}"
-
-    def _table(self) -> list[tuple[Any, str]]:
-        return [
-            (name, f"rank {a} to {b}, strength {s:+.2f}")
-            for name, a, b, s in zip(
-                self.systems, self.rank_best, self.rank_worst, self.value, strict=True
-            )
         ]
 
 
@@ -691,6 +394,149 @@ class ErrorRates(Estimated[FloatArray]):
             limits = limits if told else f"votes cannot tell: {limits}"
             rows.append((name, f"{self.value[i]:.3f} ({limits})"))
         return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ScoreErrors(Estimated[FloatArray]):
+    """How well voters' scores tell two classes apart, estimated from the scores alone.
+
+    One entry per domain and voter.
+
+    Attributes
+    ----------
+    domains, classifiers : tuple
+        The domains and the voters, named as they were passed.
+    classes : array (2,)
+        The classes; a higher score speaks for the second.
+    domain, classifier : array (r,)
+        Domain and voter of each entry, as positions.
+    scores : array (r,)
+        Scores given.
+    estimate : Estimate
+        Error rate of the voter alone (r,), each of its scores read as the more probable class: no
+        threshold is chosen by hand.
+    area : Estimate
+        Its area under the ROC curve (r,).
+    share : Estimate
+        Share of the second class (domains,).
+    level_from, level_proba : tuple of arrays
+        By entry: the least score of each level (the first has none: NaN), and the calibration:
+        P(second class) given the level.
+    status : tuple of str
+        By domain: "not identified", "consistent" (the scores do not contradict the rates), or with
+        random gold labels "confirmed" or "contradicted" by an exact test of the consensus.
+    identified : array (domains,)
+        Whether the status is "consistent" or "confirmed".
+    evidence : tuple of str
+        By domain, what gold labels say of the consensus; empty without a test.
+    reasons : tuple of tuples
+        By domain: why the scores alone do not identify the rates; empty if they do.
+    r_hat, ess : array (domains,)
+        Whether chains agree, and effective draws.
+    slack : float
+        By how much limits of error rates were widened.
+    """
+
+    domains: tuple[Any, ...]
+    classifiers: tuple[Any, ...]
+    domain: IntArray
+    classifier: IntArray
+    scores: FloatArray
+    estimate: Estimate[FloatArray]
+    classes: AnyArray
+    slack: float
+    area: Estimate[FloatArray]
+    share: Estimate[FloatArray]
+    level_from: tuple[FloatArray, ...]
+    level_proba: tuple[FloatArray, ...]
+    status: tuple[str, ...]
+    identified: AnyArray
+    evidence: tuple[str, ...]
+    reasons: tuple[tuple[str, ...], ...]
+    r_hat: FloatArray
+    ess: FloatArray
+
+    _COLUMNS = (
+        "domain=domains[domain]",
+        "classifier=classifiers[classifier]",
+        "value",
+        "lower",
+        "upper",
+        "scores",
+        "area=area.value",
+        "area_lower=area.lower",
+        "area_upper=area.upper",
+        "status=status[domain]",
+        "identified=identified[domain]",
+        "confidence",
+    )
+
+    def summary(self) -> str:
+        """Return first what is not known, then the best voter."""
+        told = self.identified[self.domain]
+        best = int(
+            np.where(told, self.value, np.inf).argmin() if told.any() else self.value.argmin()
+        )
+        limits = f"{100 * self.lower[best]:.1f} to {100 * self.upper[best]:.1f} %"
+        limits = (
+            f"{100 * self.confidence:g} % limits {limits}"
+            if told.any()
+            else f"the scores cannot tell: {limits}"
+        )
+        d = int(self.domain[best])
+        where = "" if len(self.domains) == 1 else f" in {self.domains[d]}"
+        text = (
+            f"the scores of {self.classifiers[self.classifier[best]]} err least{where}: "
+            f"{100 * self.value[best]:.1f} % ({limits}), area {self.area.value[best]:.2f}"
+        )
+        if self.status[d] == "consistent":
+            labels = (
+                f"too few labels confirm this (the consensus is {self.evidence[d]})"
+                if self.evidence[d]
+                else "no test on labels stands behind this"
+            )
+            text = (
+                f"{labels}, and scores cannot show an error that most voters share; if they share "
+                f"none, {text}"
+            )
+        if self.status[d] == "confirmed":
+            text += f"; gold labels confirm it: the consensus is {self.evidence[d]}"
+        text = "; ".join([*self._doubts(), f"{self._face()}{text}"])
+        return text[0].upper() + text[1:]
+
+    def _doubts(self) -> list[str]:
+        """Return what gold labels contradict, and what the scores do not identify."""
+        return doubts(
+            self.domains,
+            self.status,
+            self.reasons,
+            self.evidence,
+            of="scores",
+            unknown="the scores alone",
+        )
+
+    def _face(self) -> str:
+        if self.identified.all():
+            return ""
+        return "where they do, " if self.identified.any() else "taken at face value, "
+
+    def _table(self) -> list[tuple[Any, str]]:
+        return [
+            (
+                self.classifiers[j],
+                f"{m:.3f} [{'' if told else 'scores cannot tell: '}{low:.3f}, {high:.3f}], "
+                f"area {a:.3f}",
+            )
+            for j, m, low, high, a, told in zip(
+                self.classifier,
+                self.value,
+                self.lower,
+                self.upper,
+                self.area.value,
+                self.identified[self.domain],
+                strict=True,
+            )
+        ]
 
 
 # --- The frozen answers about what explains the votes of one domain.

@@ -15,18 +15,9 @@ from typing import Any
 import numpy as np
 
 from karat._result import plain
-from karat.consensus import (
-    AnnotatorTest,
-    CoClustering,
-    ErrorEstimator,
-    ErrorRates,
-    JudgePanel,
-    PairErrors,
-    PairEstimator,
-    ScoreErrors,
-    ScoreEstimator,
-    SystemRanking,
-)
+from karat.consensus import ErrorEstimator, PairEstimator, ScoreEstimator
+from karat.consensus.judged import AnnotatorTest, JudgePanel, PairErrors, SystemRanking
+from karat.consensus.result import CoClustering, ErrorRates, ScoreErrors
 from karat.report.answer import Answer, Finding, finding, table
 from karat.report.parts import Table
 

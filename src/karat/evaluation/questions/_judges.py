@@ -4,7 +4,8 @@ import warnings
 from typing import Any
 
 from karat._basis import basis_of
-from karat.consensus import ErrorEstimator, ErrorRates
+from karat.consensus import ErrorEstimator
+from karat.consensus.result import ErrorRates
 from karat.evaluation.questions._finding import (
     Evidence,
     LeftOut,

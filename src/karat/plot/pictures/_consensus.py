@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.consensus import (
+from karat.consensus.result import (
     CoClustering,
     ErrorRates,
     Explanations,

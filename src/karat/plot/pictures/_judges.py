@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._typing import AnyArray, FloatArray
-from karat.consensus import (
+from karat.consensus.judged import (
     AnnotatorTest,
     JudgePanel,
     PairErrors,
     PositionBias,
-    ScoreErrors,
     SystemRanking,
 )
+from karat.consensus.result import ScoreErrors
 from karat.plot.style import COLORS, GRID, INK, literal, new_axes, quiet
 
 if TYPE_CHECKING:
