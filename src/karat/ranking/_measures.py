@@ -37,8 +37,14 @@ from karat.ranking._cut_measures import (
     NetBenefit,
     Row,
 )
-from karat.ranking._orderings import Ordering, ordering_of
-from karat.ranking._weighted_auc import positive_column
+from karat.ranking._orderings import Ordering, ordering_of, ordering_of_counts
+from karat.ranking._weighted_auc import (
+    check_exact,
+    counts_of,
+    only_rows,
+    parts_by_group,
+    positive_column,
+)
 from karat.ranking.placements import (
     Labels,
     classes_apart,
@@ -48,12 +54,14 @@ from karat.ranking.placements import (
     read_labels_apart,
 )
 from karat.ranking.result import RankingMeasure, measure_guarantee
+from karat.statistics import RocCounts
+from karat.statistics.result import AnyRocCounts
 
 
 @keeps_kind
 def average_precision(
-    y_true: Column | Frame,
-    y_score: Column | Frame,
+    y_true: Column | Frame | AnyRocCounts,
+    y_score: Column | Frame | None = None,
     *,
     confidence: float = 0.95,
     pos_label: Any = None,
@@ -74,9 +82,10 @@ def average_precision(
 
     Parameters
     ----------
-    y_true : column (n,) or frame (n, labels)
+    y_true : column (n,) or frame (n, labels), RocCounts, or mapping of them by group
         Labels of two classes; of more with one column of scores each; or one column of 0 and 1 for
-        each of several labels that a row may have together.
+        each of several labels that a row may have together. Or, without ``y_score``, counts of
+        positives and negatives at each score, as in `weighted_auc`, but not in cells.
     y_score : column (n,) or frame (n, classes or labels)
         Scores; a higher one speaks for the positive class.
     confidence : float, default 0.95
@@ -99,6 +108,13 @@ def average_precision(
         With several classes or labels: the mean of their values, with limits that hold for all of
         them together; or the value of all entries pooled, with limits that take the entries of one
         row together.
+
+    Returns
+    -------
+    RankingMeasure
+        The measure as ``value`` with ``lower`` and ``upper``, the share of positives as ``chance``,
+        and the precision–recall curve; those of groups, classes or labels in ``groups`` and
+        ``per_class``.
 
     Examples
     --------
@@ -125,8 +141,8 @@ def average_precision(
 
 @keeps_kind
 def cost_curve(
-    y_true: Column,
-    y_score: Column,
+    y_true: Column | AnyRocCounts,
+    y_score: Column | None = None,
     *,
     at: float = 0.5,
     confidence: float = 0.95,
@@ -148,8 +164,8 @@ def cost_curve(
 
     Parameters
     ----------
-    y_true : column (n,)
-        Labels of two classes.
+    y_true : column (n,), RocCounts, or mapping of them by group
+        Labels of two classes; or, without ``y_score``, counts, as in `average_precision`.
     y_score : column (n,)
         Scores, on any scale; a higher one speaks for the positive class. Of two columns, one per
         class, that of the positive class is taken.
@@ -161,6 +177,12 @@ def cost_curve(
         of the errors that rows have when each is left out of the choice of its threshold.
     pos_label, sample_weight, weighting, groups, classes
         As in `average_precision`.
+
+    Returns
+    -------
+    RankingMeasure
+        The cost as ``value`` with ``lower`` and ``upper``, that of the better class for all rows as
+        ``chance``, the cost at every weight of a miss as a curve, and ``groups``.
 
     Examples
     --------
@@ -189,8 +211,8 @@ def cost_curve(
 
 @keeps_kind
 def lift(
-    y_true: Column,
-    y_score: Column,
+    y_true: Column | AnyRocCounts,
+    y_score: Column | None = None,
     *,
     k: int | None = None,
     share: float | None = None,
@@ -210,8 +232,8 @@ def lift(
 
     Parameters
     ----------
-    y_true : column (n,)
-        Labels of two classes.
+    y_true : column (n,), RocCounts, or mapping of them by group
+        Labels of two classes; or, without ``y_score``, counts, as in `average_precision`.
     y_score : column (n,)
         Scores; a higher one speaks for the positive class. Of two columns, one per class, that of
         the positive class is taken.
@@ -223,6 +245,12 @@ def lift(
         Probability that the limits hold.
     pos_label, sample_weight, weighting, groups, classes
         As in `average_precision`; each group is ranked by itself.
+
+    Returns
+    -------
+    RankingMeasure
+        The lift as ``value`` with ``lower`` and ``upper``, that at every share as a curve, and
+        ``groups``.
 
     Examples
     --------
@@ -249,8 +277,8 @@ def lift(
 
 @keeps_kind
 def net_benefit(
-    y_true: Column,
-    y_score: Column,
+    y_true: Column | AnyRocCounts,
+    y_score: Column | None = None,
     *,
     threshold: float,
     confidence: float = 0.95,
@@ -271,8 +299,8 @@ def net_benefit(
 
     Parameters
     ----------
-    y_true : column (n,)
-        Labels of two classes.
+    y_true : column (n,), RocCounts, or mapping of them by group
+        Labels of two classes; or, without ``y_score``, counts, as in `average_precision`.
     y_score : column (n,)
         Probabilities of the positive class; they should be calibrated, since the threshold is a
         probability. Of two columns, one per class, that of the positive class is taken.
@@ -283,6 +311,12 @@ def net_benefit(
         binomial number, and so are the positives among them; the surprises of both are added.
     pos_label, sample_weight, weighting, groups, classes
         As in `average_precision`.
+
+    Returns
+    -------
+    RankingMeasure
+        The benefit as ``value`` with ``lower`` and ``upper``, the advantage ``over_all``, the
+        decision curve, and ``groups``.
 
     Examples
     --------
@@ -311,8 +345,8 @@ def net_benefit(
 
 @keeps_kind
 def precision_at(
-    y_true: Column,
-    y_score: Column,
+    y_true: Column | AnyRocCounts,
+    y_score: Column | None = None,
     *,
     k: int | None = None,
     share: float | None = None,
@@ -338,8 +372,8 @@ def precision_at(
 
     Parameters
     ----------
-    y_true : column (n,)
-        Labels of two classes.
+    y_true : column (n,), RocCounts, or mapping of them by group
+        Labels of two classes; or, without ``y_score``, counts, as in `average_precision`.
     y_score : column (n,)
         Scores; a higher one speaks for the positive class. Of two columns, one per class, that of
         the positive class is taken.
@@ -353,6 +387,12 @@ def precision_at(
         Probability that the limits hold.
     pos_label, sample_weight, weighting, groups, classes
         As in `average_precision`; each group is ranked by itself.
+
+    Returns
+    -------
+    RankingMeasure
+        The share as ``value`` with ``lower`` and ``upper``, that of all rows as ``chance``, the
+        precision at every share as a curve, and ``groups``.
 
     Examples
     --------
@@ -379,8 +419,8 @@ def precision_at(
 
 @keeps_kind
 def recall_at(
-    y_true: Column,
-    y_score: Column,
+    y_true: Column | AnyRocCounts,
+    y_score: Column | None = None,
     *,
     k: int | None = None,
     share: float | None = None,
@@ -404,8 +444,8 @@ def recall_at(
 
     Parameters
     ----------
-    y_true : column (n,)
-        Labels of two classes.
+    y_true : column (n,), RocCounts, or mapping of them by group
+        Labels of two classes; or, without ``y_score``, counts, as in `average_precision`.
     y_score : column (n,)
         Scores; a higher one speaks for the positive class. Of two columns, one per class, that of
         the positive class is taken.
@@ -419,6 +459,12 @@ def recall_at(
         Probability that the limits hold.
     pos_label, sample_weight, weighting, groups, classes
         As in `average_precision`; each group is ranked by itself.
+
+    Returns
+    -------
+    RankingMeasure
+        The share as ``value`` with ``lower`` and ``upper``, that of a ranking by chance as
+        ``chance``, the cumulative gain as a curve, and ``groups``.
 
     Examples
     --------
@@ -485,8 +531,8 @@ def check_cut(kind: str, *, k: Any = None, share: Any = None, threshold: Any = N
 
 def measured_ranking(
     measure: Measure,
-    y_true: Column | Frame,
-    y_score: Column | Frame,
+    y_true: Column | Frame | AnyRocCounts,
+    y_score: Column | Frame | None,
     *,
     confidence: float,
     pos_label: Any,
@@ -499,6 +545,17 @@ def measured_ranking(
     """Return a measure of what users passed."""
     level = check_confidence(confidence)
     check_choice(average, "average", ("macro", "micro"))
+    if (counts := counts_of(y_true, y_score)) is not None:
+        only_rows(
+            pos_label=(pos_label, None),
+            sample_weight=(sample_weight, None),
+            weighting=(weighting, None),
+            groups=(groups, None),
+            classes=(classes, None),
+            average=(average, "macro"),
+        )
+        return _of_counts(measure, counts, level)
+    assert y_score is not None
     labels = read_labels_apart(y_true, y_score, sample_weight, weighting)
     if labels is not None:
         labels.only_these(groups=groups, pos_label=pos_label)
@@ -539,6 +596,40 @@ def measured_ranking(
     return replace(whole, groups=parts, skipped=skipped)
 
 
+def _of_counts(measure: Measure, counts: AnyRocCounts, level: float) -> RankingMeasure:
+    """Return a measure of counts; of several, that of all and of each."""
+    if not isinstance(counts, Mapping):
+        return _of_table(measure, counts, level)
+    parts, skipped = parts_by_group(counts)
+    found = {}
+    for name, part in parts.items():
+        reason = measure.missing(ordering_of_counts(part))
+        if reason:
+            skipped[name] = reason
+        else:
+            found[name] = part
+    each = 1 - (1 - level) / max(1, len(found))
+    groups = {name: _of_table(measure, part, each) for name, part in found.items()}
+    whole = _of_table(measure, sum(counts.values()), level)  # type: ignore[arg-type]
+    return replace(whole, groups=groups, skipped=skipped)
+
+
+def _of_table(measure: Measure, counts: RocCounts, level: float) -> RankingMeasure:
+    check_exact(counts, "a ranking")
+    low, high, approximate = counts.scores[0], counts.scores[-1], counts.squares is not None
+    if isinstance(measure, NetBenefit) and (low < 0 or high > 1):
+        raise ScoreError(
+            Argument("y_true"),
+            f" has counts at scores from {low:.6g} to {high:.6g}; net benefit compares scores with "
+            "a threshold that is a probability",
+            Remedy("Count calibrated probabilities", after=". "),
+        )
+    _check_cut_counts(measure, approximate=approximate)
+    return measured_rows(
+        measure, ordering_of_counts(counts), counts.classes, level, approximate=approximate
+    )
+
+
 def _only_average_precision(measure: Measure) -> None:
     if not isinstance(measure, AveragePrecision):
         raise DataError(
@@ -558,6 +649,10 @@ def check_rows(measure: Measure, score: FloatArray, *, approximate: bool) -> Non
             "threshold that is a probability",
             Remedy("Pass probabilities between 0 and 1, calibrated ones", after=". "),
         )
+    _check_cut_counts(measure, approximate=approximate)
+
+
+def _check_cut_counts(measure: Measure, *, approximate: bool) -> None:
     if isinstance(measure, Cut) and measure.k is not None and approximate:
         raise OptionError(
             f"k is {measure.k} and the weights of rows are no counts; expected ",

@@ -1,7 +1,8 @@
 """Rows in the order of their scores, as every measure of a ranking but the area reads them.
 
 `Ordering` holds how many positives and negatives stand at and above each score that a positive has;
-`ordering_of` makes it from `LabelledScores`. `Selection` says which rows a cut takes.
+`ordering_of` makes it from `LabelledScores`, `ordering_of_counts` from counts. `Selection` says
+which rows a cut takes.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat.ranking.placements import LabelledScores
+from karat.statistics import RocCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,21 @@ def ordering_of(rows: LabelledScores) -> Ordering:
     assert placed.negative is not None
     return Ordering(
         score[::-1], count, tied, above, taken, taken + above + tied, n1, n0, placed.negative, upto
+    )
+
+
+def ordering_of_counts(counts: RocCounts) -> Ordering:
+    """Return the ordering of exact counts of both classes, which is that of their rows.
+
+    Importances are brought to the scale of the effective number of rows, as those of rows are.
+    """
+    mass = [np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives)]
+    if counts.squares is not None:
+        scale = float((counts.sizes / counts.totals).min())
+        mass = [scale * m for m in mass]
+    ones, zeros = (m > 0 for m in mass)
+    return ordering_of(
+        LabelledScores(counts.scores[ones], counts.scores[zeros], mass[0][ones], mass[1][zeros])
     )
 
 

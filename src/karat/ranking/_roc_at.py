@@ -1,11 +1,13 @@
 """The true-positive rate at one false-positive rate."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from karat._result import Estimate, keeps_kind
+from karat._sentences import Argument, Expected
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -16,20 +18,23 @@ from karat._validate import (
     check_weighting,
     check_weights,
 )
+from karat.exceptions import DataError
+from karat.ranking._weighted_auc import check_exact, counts_of, only_rows, placed_counts
 from karat.ranking.areas import curve, curves_in_bands, limits_in_bands, variance
 from karat.ranking.bands import Band
 from karat.ranking.methods import bands_of
 from karat.ranking.placements import Placements, labelled_scores, read_labels
 from karat.ranking.result import RocPoint, area_guarantee
 from karat.ranking.weights import FprBand
+from karat.statistics import RocCounts
 
 _WIDTHS = 12  # of the bands beside the point that the result reports
 
 
 @keeps_kind
 def roc_at(
-    y_true: Column,
-    y_score: Column,
+    y_true: Column | RocCounts,
+    y_score: Column | None = None,
     *,
     fpr: float,
     limits: str = "dkw",
@@ -49,8 +54,11 @@ def roc_at(
 
     Parameters
     ----------
-    y_true, y_score : column (n,)
-        Labels of two classes, and scores.
+    y_true : column (n,) or RocCounts
+        Labels of two classes; or, without ``y_score``, counts of positives and negatives at each
+        score, as in `weighted_auc`, but not in cells.
+    y_score : column (n,), optional
+        Scores; a higher one speaks for the positive class.
     fpr : float
         The false-positive rate, between 0 and 1.
     limits : {"dkw", "beta"}
@@ -83,11 +91,29 @@ def roc_at(
     at = check_number(fpr, "fpr", at_least=0.0, at_most=1.0)
     level = check_confidence(confidence)
     check_choice(limits, "limits", ("dkw", "beta"))
+    counts = counts_of(y_true, y_score)
+    if isinstance(counts, Mapping):
+        raise DataError(
+            Argument("y_true"), " holds counts by name; expected ", Expected("those of one ranking")
+        )
+    if counts is not None:
+        others = {"pos_label": pos_label, "sample_weight": sample_weight, "weighting": weighting}
+        only_rows(**{name: (value, None) for name, value in others.items()})
+        check_exact(counts)
+        approximate = counts.squares is not None
+        return _point(placed_counts(counts), at, limits, level, approximate=approximate)
     positive, _ = read_labels(y_true, pos_label)
     score, weight = check_ranked(y_score), check_weights(sample_weight)
     check_same_length(y_true=positive, y_score=score, sample_weight=weight)
     approximate = check_weighting(weighting, weight)
     placed = labelled_scores(positive, score, weight, approximate=approximate).placed()
+    return _point(placed, at, limits, level, approximate=approximate)
+
+
+def _point(
+    placed: Placements, at: float, limits: str, level: float, *, approximate: bool
+) -> RocPoint:
+    """Return the rate at a point, with limits."""
     zero, one = bands_of(limits, placed, 1 - level)
     corners = curve(placed)
     lowest, highest = curves_in_bands(*corners, zero, one)

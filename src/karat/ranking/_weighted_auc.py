@@ -17,6 +17,7 @@ from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame
 from karat._validate import (
     check_choice,
     check_confidence,
+    check_number,
     check_ranked,
     check_rng,
     check_same_length,
@@ -78,7 +79,7 @@ from karat.statistics.result import AnyRocCounts, counts_in_place_of
 
 @keeps_kind
 def weighted_auc(
-    y_true: Column | Frame | RocCounts | Mapping[Any, RocCounts],
+    y_true: Column | Frame | AnyRocCounts,
     y_score: Column | Frame | None = None,
     *,
     weight: AnyWeight = Uniform(),  # noqa: B008  (frozen)
@@ -235,7 +236,7 @@ def weighted_auc(
 
 @keeps_kind
 def roc_auc(
-    y_true: Column | Frame | RocCounts | Mapping[Any, RocCounts],
+    y_true: Column | Frame | AnyRocCounts,
     y_score: Column | Frame | None = None,
     *,
     max_fpr: float | None = None,
@@ -281,12 +282,13 @@ def roc_auc(
     >>> round(roc_auc(y, score, max_fpr=0.1).value, 3)   # mean recall up to a rate of 0.1
     0.409
     """
-    part = max_fpr is not None
+    whole = max_fpr is None
+    top = 1.0 if max_fpr is None else check_number(max_fpr, "max_fpr", above=0.0, at_most=1.0)
     return weighted_auc(
         y_true,
         y_score,
-        weight=FprBand(0, max_fpr) if max_fpr is not None else Uniform(),
-        normalize="mean" if part else "raw",
+        weight=Uniform() if whole else FprBand(0, top),
+        normalize="raw" if whole else "mean",
         limits=limits,
         sample_weight=sample_weight,
         pos_label=pos_label,
@@ -362,7 +364,7 @@ def area_of_counts(counts: AnyRocCounts, options: AreaOptions) -> WeightedAUC:
     return _area(counts, options)
 
 
-def check_two_classes(counts: RocCounts) -> None:
+def check_two_classes(counts: RocCounts, what: str = "an area under the ROC curve") -> None:
     """Refuse what are no counts, and counts of one class."""
     if not isinstance(counts, RocCounts):
         raise DataError(
@@ -373,13 +375,25 @@ def check_two_classes(counts: RocCounts) -> None:
     if not counts.positives.sum() or not counts.negatives.sum():
         raise LabelError(
             Argument("counts"),
-            " hold one class only; an area under the ROC curve compares two",
+            f" hold one class only; {what} compares two",
         )
     fractions = any((np.asarray(c) % 1).any() for c in (counts.positives, counts.negatives))
     if fractions and counts.squares is None:
         raise DataError(
             "counts are sums of weights without the sums of their squares, which limits need; "
             "count with roc_counts(sample_weight=), which keeps them"
+        )
+
+
+def check_exact(counts: RocCounts, what: str = "an area under the ROC curve") -> None:
+    """Refuse counts of one class, and those in cells, which an area alone can be made of."""
+    check_two_classes(counts, what)
+    if counts.cells:
+        raise DataError(
+            Argument("y_true"),
+            " holds counts in cells of scores, whose order inside a cell is not known; expected ",
+            Expected("exact counts"),
+            Remedy("weighted_auc has limits for every order", after=". "),
         )
 
 
@@ -393,8 +407,10 @@ def _area(counts: RocCounts, options: AreaOptions) -> WeightedAUC:
     return area_result_of_counts(counts, options)
 
 
-def _by_group(counts: Mapping[Any, RocCounts], options: AreaOptions) -> WeightedAUC:
-    """Return the area of all groups together with those of the groups."""
+def parts_by_group(
+    counts: Mapping[Any, RocCounts],
+) -> tuple[dict[Any, RocCounts], dict[Any, str]]:
+    """Return the groups that have both classes, and why the others are left out."""
     parts = {
         name: part
         for name, part in counts.items()
@@ -406,6 +422,12 @@ def _by_group(counts: Mapping[Any, RocCounts], options: AreaOptions) -> Weighted
         only = own.classes[int(own.positives.sum() > 0)].item()
         rows = int(own.positives.sum() + own.negatives.sum())
         skipped[name] = f"its {rows} rows are all of class {only!r}"
+    return parts, skipped
+
+
+def _by_group(counts: Mapping[Any, RocCounts], options: AreaOptions) -> WeightedAUC:
+    """Return the area of all groups together with those of the groups."""
+    parts, skipped = parts_by_group(counts)
     shared = options.sharing(max(1, len(parts)))
     groups = {name: area_of_counts(part, shared) for name, part in parts.items()}
     whole = area_of_counts(sum(counts.values()), options)  # type: ignore[arg-type]
@@ -548,15 +570,22 @@ def area_result(rows: LabelledScores, options: AreaOptions, classes: AnyArray) -
     return _measured(rows.placed(), options, classes, approximate=rows.approximate)
 
 
-def area_result_of_counts(counts: RocCounts, options: AreaOptions) -> WeightedAUC:
-    """Return the area of counts; in cells of scores, limits for every order inside them."""
+def placed_counts(counts: RocCounts, *, mirrored: bool = False) -> Placements:
+    """Place counts; mirrored, with labels swapped and scores negated."""
     ones, zeros = (np.asarray(c, dtype=float) for c in (counts.positives, counts.negatives))
     n0, n1 = counts.sizes.tolist()
+    if mirrored:
+        return place_counts(zeros[::-1], ones[::-1], sizes=(n0, n1))
+    return place_counts(ones, zeros, sizes=(n1, n0))
+
+
+def area_result_of_counts(counts: RocCounts, options: AreaOptions) -> WeightedAUC:
+    """Return the area of counts; in cells of scores, limits for every order inside them."""
     approximate, cells = counts.squares is not None, counts.cells  # importances
-    if isinstance(options.weight, TprBand):
-        placed = place_counts(zeros[::-1], ones[::-1], sizes=(n0, n1))
+    mirror = isinstance(options.weight, TprBand)
+    placed = placed_counts(counts, mirrored=mirror)
+    if mirror:
         return _mirrored(placed, options, counts.classes, approximate=approximate, cells=cells)
-    placed = place_counts(ones, zeros, sizes=(n1, n0))
     return _measured(placed, options, counts.classes, approximate=approximate, cells=cells)
 
 
