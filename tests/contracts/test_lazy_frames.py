@@ -230,7 +230,7 @@ def arguments(function, parameter):
         for name, p in found.items()
         if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     }
-    needed |= {"y_score", "y_scores", "y_prob"} & set(found)  # only counts leave them out
+    needed |= {"y_pred", "y_score", "y_scores", "y_prob"} & set(found)  # only counts need none
     if isinstance(getattr(function, "__self__", None), metrics.GroupMetric):
         needed.add("groups")
     if parameter.endswith("_val"):
