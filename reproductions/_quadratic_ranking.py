@@ -11,7 +11,8 @@ from _show import Promise, say
 
 from karat.elicit import Elicitation
 from karat.elicit._problems_general import QuadraticRates
-from karat.metrics import FairQuadraticMetric, MetricBase, QuadraticMetric
+from karat.metrics import FairQuadraticMetric, QuadraticMetric
+from karat.metrics.base import MetricBase
 
 __all__ = ["run_quadratic_ranking"]
 

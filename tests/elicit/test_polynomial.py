@@ -60,7 +60,7 @@ def test_the_corrected_recovers_cubics_roughly(perfect, drawn, asked_all):
 
 
 def test_order_two_is_quadratic(perfect, drawn, asked_all, rng):
-    """The same questions, answers and metric as `Quadratic` with the same tolerance."""
+    """The same questions, answers and metric as the quadratic family with the same tolerance."""
     truth = drawn.quadratic(2, rng)
     one = asked_all(
         Elicitation(perfect(2), "polynomial", order=2, strategy="bisection"), MetricOracle(truth)

@@ -1,11 +1,16 @@
 """Tables of an older version are brought up to date, and nobody notices."""
 
+import json
+
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from pydantic import ValidationError
 from sqlalchemy import inspect, text
 
+from karat.metrics import FairMetric
 from karat.studio.models import Base
-from karat.studio.services import people, session, studies
+from karat.studio.services import asking, people, session, studies
 from karat.studio.storage import REVISION, Store, migrate
 
 
@@ -47,6 +52,59 @@ def test_a_study_of_the_older_tables_goes_on(kit, any_url):
     assert player.send().accepted
     assert len(studies.list_all(old)) == 1
     old.close()
+
+
+def as_before(store, study, word):
+    """Put a study back to where one word said the family and the space, and its snapshots too."""
+    config = study.config | {"version": 1, "options": study.config["options"] | {"family": word}}
+    del config["options"]["space"]
+    with store.engine.begin() as connection:
+        change = text("UPDATE study SET config = :config WHERE id = :id")
+        connection.execute(change, {"config": json.dumps(config), "id": study.id})
+        for key, data in connection.execute(text("SELECT person_id, data FROM snapshot")).all():
+            at = len(b"KARAT-ELICIT")
+            old = data[:at] + (2).to_bytes(2, "little") + data[at + 2 :]
+            change = text("UPDATE snapshot SET data = :data WHERE person_id = :id")
+            connection.execute(change, {"data": old, "id": key})
+        connection.execute(text("UPDATE alembic_version SET version_num = '0003'"))
+
+
+@pytest.mark.parametrize(
+    ("word", "k", "family", "space"),
+    [
+        ("linear", 2, "linear", None),
+        ("ratio", 2, "ratio", None),
+        ("diagonal", 3, "linear", "diagonal"),
+        ("diagonal", 2, "linear", "diagonal"),
+        ("diagonal-ratio", 3, "ratio", "diagonal"),
+        ("monotone", 3, "monotone", None),
+        ("monotone", 2, "linear", None),  # which is what two classes were asked about
+        ("quadratic", 2, "quadratic", None),
+        ("fair", 2, "linear", "groups"),
+        ("fair-quadratic", 2, "quadratic", "groups"),
+    ],
+)
+def test_studies_of_one_word_have_a_family_and_a_space(kit, store, word, k, family, space):
+    """Their config is migrated, and a person in the middle of it is asked the same question."""
+    data = kit.grouped_data(n=200, k=k)
+    study = kit.make(store, data, family=family, space=space, max_queries=6)
+    metric = FairMetric([1, 2], [[1, 1]], 0.5) if space == "groups" else "accuracy"
+    player = kit.Player(store, study, metric=metric)
+    player.compare(2)
+    before = player.here.page
+    as_before(store, study, word)
+    with pytest.raises(ValidationError):
+        studies.config_of(studies.get(store, study.id))
+    store.migrate()
+    options = studies.config_of(studies.get(store, study.id)).options
+    assert (options.family, options.space) == (family, space)
+    assert session.current_step(store, player.person.id).page == before
+    asked = studies.asked_of(store, studies.get(store, study.id))
+    replayed = session.elicitation_of(store, people.get(store, player.person.id))
+    assert asking.query_of(before).first.tolist() == replayed.ask().first.tolist()
+    assert replayed.family == family
+    assert asked.fair == (space == "groups")
+    assert player.send().accepted
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(any_url, kit):

@@ -168,7 +168,7 @@ def test_an_answer_taken_back_is_asked_again(kit, any_store):
     assert [entry.seq for entry in log] == list(range(len(log)))
     assert [entry.undoes for entry in log[-3:]] == [page.person.seq for page in reversed(pages)]
     assert sum(e.phase == "comparison" for e in player.log(effective=True)) == 4
-    procedure = session.procedure_of(any_store, people.get(any_store, player.person.id))
+    procedure = session.elicitation_of(any_store, people.get(any_store, player.person.id))
     assert len(procedure.answers) == 4
 
 
@@ -276,7 +276,7 @@ def test_times_are_kept(store, player):
     assert [entry.seconds for entry in told] == [20.0, 5.0, 4.0]
     assert [entry.client_seconds for entry in told] == [3.5, 90.0, None]
     assert [entry.payload["kept"]["seconds"] for entry in told] == [3.5, 5.0, 4.0]
-    procedure = session.procedure_of(store, people.get(store, player.person.id))
+    procedure = session.elicitation_of(store, people.get(store, player.person.id))
     assert [kept["seconds"] for kept in procedure.transcript.kept] == [3.5, 5.0, 4.0]
 
 
