@@ -56,10 +56,8 @@ def _compile(part: bool, loop: Any) -> Any:
     jit = partial(njit, nogil=True, error_model="numpy", inline="always" if part else "never")
     try:
         return jit(cache=True)(loop)
-    except RuntimeError as error:
-        if "cannot cache function" not in str(error):
-            raise
-    _warn_once()
+    except RuntimeError:  # there is no folder in which to keep what is compiled
+        _warn_once()
     return jit()(loop)
 
 

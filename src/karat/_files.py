@@ -13,6 +13,16 @@ from karat.exceptions import DataError, KaratError
 _E = TypeVar("_E", bound=KaratError)
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what other software says: the rest is advice on its own options.
+
+    >>> first_line(ValueError("no such column, and more lines"))
+    'no such column, and more lines'
+    """
+    said = (line.strip() for line in str(error).splitlines())
+    return next((line for line in said if line), type(error).__name__)
+
+
 def first_words(error: BaseException) -> str:
     """Return the reason why a file cannot be read, on one line and without Python's own advice.
 

@@ -24,7 +24,6 @@ one in an f-string would lose them; a longer sentence is made of a shorter one a
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -225,25 +224,21 @@ class Sentence(str):
         return type(self), self.parts
 
     @property
-    def argument(self) -> Argument | None:
-        """The first argument that is named."""
-        return next((part for part in self.parts if isinstance(part, Argument)), None)
+    def marks(self) -> list[Mark]:
+        """The marks in their order; of words for Python, those that they hold."""
+        found: list[Mark] = []
+        for part in self.parts:
+            inner = Sentence(*part.parts).marks if isinstance(part, Wording) else [part]
+            found += [mark for mark in inner if not isinstance(mark, str)]
+        return found
 
-    @property
-    def subject(self) -> str | None:
-        """The name of the first argument that is named, or else of the first option."""
-        marks = [part for part in self.parts if isinstance(part, Argument | Option)]
-        first = next((mark for mark in marks if isinstance(mark, Argument)), None)
-        return first.name if first else marks[0].name if marks else None
-
-    def field(self, kind: type, value: str) -> Any:
-        """Return an attribute of the first mark of a kind; None if there is none."""
-        mark = next((part for part in self.parts if isinstance(part, kind)), None)
-        return None if mark is None else operator.attrgetter(value)(mark)
+    def first(self, *kinds: type) -> Any:
+        """Return the first mark of some kinds; None if there is none."""
+        return next((mark for mark in self.marks if isinstance(mark, kinds)), None)
 
     def role(self, kind: type[_Parts]) -> str | None:
         """Return the text of the first part in a role; None if there is none."""
-        part = next((part for part in self.parts if isinstance(part, kind)), None)
+        part = self.first(kind)
         return None if part is None else _joined(part.parts, PYTHON)
 
 
@@ -305,20 +300,21 @@ class Said(Exception):  # noqa: N818 -- of errors and of warnings
     ) -> None:
         said = Sentence(*parts)
         super().__init__(said)
-        place = said.argument
-        fields = {
-            "argument": argument or said.subject,
-            "column": column if place is None or column is not None else place.column,
-            "row": said.field(Row, "index") if row is None else row,
-            "given": said.field(Given, "value") if given is None else given,
-            "expected": said.role(Expected) if expected is None else expected,
-            "remedy": said.role(Remedy) if remedy is None else remedy,
+        place, option = said.first(Argument), said.first(Option)
+        at, seen = said.first(Row), said.first(Given)
+        found = {
+            "argument": getattr(place or option, "name", None),
+            "column": getattr(place, "column", None),
+            "row": getattr(at, "index", None),
+            "given": getattr(seen, "value", None),
+            "expected": said.role(Expected),
+            "remedy": said.role(Remedy),
         }
+        passed = (argument, column, row, given, expected, remedy)
         inner = [part for part in parts if isinstance(part, Said)]
-        for name, value in fields.items():
-            known = (getattr(one, name) for one in inner)
-            set_ = value if value is not None else next((v for v in known if v is not None), None)
-            setattr(self, name, set_)
+        for (name, mark), own in zip(found.items(), passed, strict=True):
+            known = (own, mark, *(getattr(one, name) for one in inner))
+            setattr(self, name, next((value for value in known if value is not None), None))
 
     @property
     def sentence(self) -> Sentence:

@@ -165,7 +165,7 @@ def test_a_format_that_cannot_hold_the_table_is_refused_before_the_work(table, t
         (("--label", "one"), 3, "every labelled row is 'legit'; label some rows of another"),
         (("--label", "y", "--metric", "none.json"), 2, "a .json file that exists"),
         (("--label", "y", "--metric", "broken.json"), 3, "not valid JSON"),
-        (("--label", "y", "--score", "hole"), 3, "--score hole row 2 is missing or NaN"),
+        (("--label", "y", "--score", "hole"), 3, "--score hole is missing or NaN"),
         (
             ("--label", "y", "--score", "p", "--pos-label", "theft"),
             2,

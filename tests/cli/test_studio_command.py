@@ -35,9 +35,9 @@ def test_bots_play_the_demo(karat, database):
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("simulate", "--people", "0"), "n_people is 0"),
-        (("simulate", "--ratio", "-1"), "ratio is -1"),
-        (("simulate", "--flip", "0.9"), "flip is 0.9"),
+        (("simulate", "--people", "0"), "--people is 0"),
+        (("simulate", "--ratio", "-1"), "--ratio is -1"),
+        (("simulate", "--flip", "0.9"), "--flip is 0.9"),
         (("simulate", "--database-url", "mysql://x/y"), "expected sqlite:///file"),
         (("--host", "0.0.0.0"), "or an admin_password"),
         (("--port", "80", "simulate"), "--port is 80"),

@@ -256,8 +256,13 @@ def require_two_classes(classes: AnyArray, *names: str) -> None:
         )
     if len(classes) < 2:
         raise LabelError(
-            Argument.several(names),
-            f" hold{'s' if len(names) == 1 else ''} one class only, ",
+            # Outside Python nobody lists classes: they are those of the labels.
+            Wording(
+                Argument.several(names),
+                f" hold{'s' if len(names) == 1 else ''}",
+                elsewhere="the labels are of" if names == ("classes",) else None,
+            ),
+            " one class only, ",
             Given(classes[0]),
             "; expected ",
             Expected("at least two"),

@@ -295,7 +295,7 @@ def _by_group(
         try:
             found[name] = bound(rows, name)
         except UndefinedHereError as error:
-            found[name] = undefined_bounds(whole, name, int(rows.sum()), str(error))
+            found[name] = undefined_bounds(whole, name, int(rows.sum()), error.sentence)
     return found
 
 
@@ -410,5 +410,5 @@ def _by_group_of_counts(
         try:
             found[name] = bound(cells[:, g], name)
         except UndefinedHereError as error:
-            found[name] = undefined_bounds(whole, name, int(cells[:, g].sum()), str(error))
+            found[name] = undefined_bounds(whole, name, int(cells[:, g].sum()), error.sentence)
     return found

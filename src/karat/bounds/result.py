@@ -15,6 +15,7 @@ import numpy as np
 
 from karat._basis import Guarantee
 from karat._result import SEVERAL, Estimate, Estimated, Result, plain, stacked
+from karat._sentences import Sentence
 from karat._typing import FloatArray
 from karat.bounds._gold import DeferredCheck
 from karat.exceptions import DataError
@@ -60,7 +61,7 @@ class Checked(Estimated[_N], Generic[_N]):
 
     def with_assumption(self, said: str) -> str:
         """Return the sentence, and after it what the label model takes P(Y) to be."""
-        return said if self.assumption is None else f"{said}. {self.assumption}"
+        return said if self.assumption is None else Sentence(said, ". ", self.assumption)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data, with the limits and the check of the label model."""

@@ -9,8 +9,9 @@ import typer
 from karat._files import replaced
 from karat._validate import refuse_option
 from karat.cli import _flags as flags
-from karat.cli._run import Answer, Grid, Page, console, in_flags, run
+from karat.cli._run import Answer, Grid, Page, console, run
 from karat.cli._table import check_cells, read_metric, read_pos_label
+from karat.cli._words import in_flags
 from karat.evaluation import Evaluation
 from karat.evaluation import evaluate as evaluate_table
 from karat.evaluation.roles import Roles, guess_roles, is_long

@@ -309,11 +309,12 @@ def _resumed(
     try:
         audit = Audit.resume(saved, column, **_data(table, chosen))
     except AuditError as error:
-        if kept is not None or "other data" not in str(error):
+        if kept is not None:
             raise
         raise AuditError(
-            f"{error}. It was saved from Python, which keeps no names of columns: name those that "
-            "it had with --pred, --against, --prob, --score, --judge, --id and --group"
+            error,
+            ". It was saved from Python, which keeps no names of columns: name those that it had "
+            "with --pred, --against, --prob, --score, --judge, --id and --group",
         ) from None
     audit._notes = {**body["notes"], "columns": asdict(chosen)}
     return audit, chosen, table

@@ -4,7 +4,8 @@ import os
 import sys
 from typing import Any
 
-from karat.cli._run import command_line, in_flags, plain_characters
+from karat.cli._run import plain_characters
+from karat.cli._words import command_line, in_flags
 from karat.exceptions import KaratError, OptionError
 
 _WRONG_USAGE = 2
@@ -47,7 +48,7 @@ def _code_of(arguments: list[str] | None) -> tuple[Any, KaratError | None]:
 
         app(args=arguments)
     except KaratError as error:
-        sys.stderr.write(f"error: {in_flags(str(error))}\n")
+        sys.stderr.write(f"error: {in_flags(error.sentence)}\n")
         return _WRONG_USAGE if isinstance(error, OptionError) else _WRONG_DATA, error
     except (KeyboardInterrupt, SystemExit) as end:
         if isinstance(end, KeyboardInterrupt) or end.code == _INTERRUPTED:

@@ -1,23 +1,22 @@
-"""Run a command: print its answer, write the page and the JSON, say errors in words of flags."""
+"""Run a command: print its answer, write the page and the JSON, and say its warnings."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import json
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 # What loads NumPy is imported where it is called: `karat --help` needs none of it.
-from karat._files import replaced
+from karat._files import first_line, replaced
+from karat.cli._words import in_flags
 from karat.exceptions import DataError, KaratWarning, LabelsMatchedWarning
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def show(parts: Sequence[str | Grid]) -> None:
     out = console()
     for part in parts:
         if isinstance(part, str):
-            out.print(options_in_flags(part), markup=False)
+            out.print(in_flags(part), markup=False)
         elif _is_wider(table := _drawn(part), out):
             _print_cards(part, out)
         else:
@@ -233,7 +232,7 @@ def reported_warnings() -> Iterator[Reported]:
     reported = Reported([], [])
 
     def report(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = in_flags(" ".join(str(message).split()))
+        text = _on_one_line(message)
         if isinstance(message, LabelsMatchedWarning):
             if text not in reported.first:
                 reported.first.append(text)
@@ -248,130 +247,9 @@ def reported_warnings() -> Iterator[Reported]:
         yield reported
 
 
-# --- Sentences of the library in the words of a command.
-
-_FLAGS = {
-    "y_true": "--label",
-    "y_pred": "--pred",
-    "y_score": "--score",
-    "y_prob": "--prob",
-    "weak_labels": "--weak",
-    "votes": "--judge",
-    "groups": "--group",
-    "domains": "--group",
-    "clusters": "--cluster",
-    "sample_weight": "--weight",
-    "label_probability": "--label-probability",
-}
-_OPTIONS = (
-    "pos_label",
-    "confidence",
-    "null",
-    "metric",
-    "threshold",
-    "class_prior",
-    "limits",
-    "at_least",
-    "weighting",
-)
-_ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id", "weight")
-# These look at labelled rows alone, so that the library's numbers of rows are not those of a file.
-_LABELLED = {"score", "gate", "optimize", "calibration", "evaluate"}
-# Words that are also words of a sentence are arguments only where a fault of theirs is told.
-_COLUMN = r"(?: column ('[^']*'))?"
-_ROW = r"( row \d+ is missing \(\d+ missing[^)]*\)|,? row \d+| holds text \(row \d+: )?"
-_NAME = re.compile(
-    rf"(?<![\w.'-])(y_\w+|weak_labels|sample_weight|label_probability){_COLUMN}{_ROW}(?![\w=('-])"
-    rf"|(?<![\w.'-])(votes|groups|domains|clusters){_COLUMN}(?= (?:row|holds|has \d)){_ROW}"
-)
-# What helps in Python and not at a terminal, and what is said instead.
-_INSTEAD = (
-    (re.compile(r"[.;] If the others just do not occur here.*$"), "; add rows of another class"),
-    (
-        re.compile(r"[.;,] (?:Name them with classes=|or y_true == one of them|and classes= ).*$"),
-        "",
-    ),
-    (re.compile(r", or pass classes= if (?:it is|they are) \S.*$"), ""),
-    (re.compile(r"; leave pos_label out, or name the classes .*$"), "; leave --pos-label out"),
-    (re.compile(r" Pass classes= if they are right$"), ""),
-    (re.compile(r", or name the metric's classes with metric\.with_classes\(.*\)$"), ""),
-    (re.compile(r"replace (\{.*\}) in the labels"), r"replace \1 in the file"),
-    (re.compile(r", or pass format=$"), ""),
-    # A flag that is not given is None in Python.
-    (re.compile(r", ('[^']*') or None$"), r" or \1"),
-    (re.compile(r"(?<=expected )('[^']*') or None$"), r"\1"),
-    (re.compile(r"^classes holds"), "the labels are of"),
-    *((re.compile(rf"^{o} (?=is )"), f"--{o.replace('_', '-')} ") for o in _OPTIONS),
-    (re.compile(rf"\b({'|'.join(_ROLES)})=['\"]([^'\"]*)['\"]"), r"--\1 \2"),
-)
-
-_words: ContextVar[Sequence[str]] = ContextVar("_words", default=())
-
-
-@contextmanager
-def command_line(words: Sequence[str]) -> Iterator[None]:
-    """Note the words of the command that runs, by which sentences name its columns."""
-    token = _words.set(tuple(words))
-    try:
-        yield
-    finally:
-        _words.reset(token)
-
-
-def in_flags(text: str) -> str:
-    """Return a sentence with flags and columns where the library names its arguments.
-
-    >>> with command_line(["auc", "mails.csv", "--label", "truth", "--score", "p"]):
-    ...     in_flags("y_score row 3 is missing or NaN (1 such rows in all)")
-    '--score p data row 4 is missing or NaN (1 such rows in all)'
-    """
-    words = _words.get()
-    if not words:
-        return text
-    for phrase, instead in _INSTEAD:
-        text = phrase.sub(instead, text)
-    text = _NAME.sub(
-        lambda m: _flagged(m[1] or m[4], m[2] or m[5], m[3] or m[6] or "", words), text
-    )
-    return options_in_flags(text)
-
-
-def options_in_flags(text: str) -> str:
-    """Return an answer with flags where the library names an argument to pass.
-
-    >>> options_in_flags("pass some labels as y_true=, or pos_label='spam'")
-    "pass some labels as --label, or --pos-label 'spam'"
-    >>> options_in_flags("pass class_prior=, or some labels")
-    'pass --class-prior, or some labels'
-    """
-    for name, flag in _FLAGS.items():
-        text = re.sub(rf"\b{name}=(?=[\s.,;)]|$)", flag, text)
-    for name in _OPTIONS:
-        flag = f"--{name.replace('_', '-')}"
-        text = re.sub(rf"\b{name}=(?=[\s.,;)]|$)", flag, text)
-        text = re.sub(rf"\b{name}=", f"{flag} ", text)
-    return text
-
-
-def _flagged(name: str, column: str | None, row: str, words: Sequence[str]) -> str:
-    flag = _FLAGS.get(name)
-    if flag is None:
-        return f"{name}{row}"
-    given = [after for word, after in zip(words, [*words[1:], ""], strict=True) if word == flag]
-    given += [word.partition("=")[2] for word in words if word.startswith(f"{flag}=")]
-    if column is not None:
-        given = [column[1:-1]]
-    one = len(given) == 1 and not set(given[0]) & set("*?[,")
-    return f"{flag} {given[0]}{_placed(row, words)}" if one else f"{flag}{_placed(row, words)}"
-
-
-def _placed(row: str, words: Sequence[str]) -> str:
-    """Return where a fault is: data rows count from 1, and labelled ones are not rows of a file."""
-    if words[0] not in _LABELLED:
-        return re.sub(r",? ?(\(?)row (\d+)", lambda m: f" {m[1]}data row {int(m[2]) + 1}", row)
-    if missing := re.search(r"\((\d+) missing", row):
-        return f" is empty in {missing[1]} rows"
-    return " holds text (such as " if "holds text" in row else ""
+def _on_one_line(warned: Warning | str) -> str:
+    said = in_flags(warned.sentence) if isinstance(warned, KaratWarning) else str(warned)
+    return " ".join(said.split())
 
 
 # --- Tables that a command writes.
@@ -390,7 +268,6 @@ class TableWriter:
     def check(self, frame: Any) -> None:
         """Refuse a format that cannot hold the columns of a frame, before the work."""
         from karat._validate import refuse_option
-        from karat.sources.opening import first_line
 
         try:
             getattr(frame.head(1), self.method)(BytesIO())
@@ -401,8 +278,6 @@ class TableWriter:
 
     def __call__(self, frame: Any, target: Path) -> None:
         """Write a frame, or say in a line why not."""
-        from karat.sources.opening import first_line
-
         try:
             getattr(frame, self.method)(target)
         except OSError:

@@ -16,6 +16,7 @@ import numpy as np
 
 from karat._code import Coded, call_code, lines_of_code
 from karat._extras import require
+from karat._files import first_line
 from karat._validate import (
     by_frequency,
     check_alike,
@@ -36,14 +37,13 @@ from karat.exceptions import (
     KaratWarning,
     LabelError,
     LabelsMatchedWarning,
-    MetricError,
     OptionError,
     ProbabilityError,
 )
 from karat.metrics import as_metric, load_metric
 from karat.metrics.base import MetricBase
 from karat.sources import scan
-from karat.sources.opening import first_line, is_plain, read_rows, read_texts, text_options
+from karat.sources.opening import is_plain, read_rows, read_texts, text_options
 from karat.sources.stored import is_counts
 
 
@@ -68,23 +68,7 @@ def read_metric(metric: str) -> Coded:
     path = Path(metric)
     if not path.is_file():
         refuse_option(metric, "--metric", "the name of a metric, or a .json file that exists")
-    try:
-        return Coded(load_metric(path), f"load_metric({metric!r})")
-    except MetricError as error:
-        raise MetricError(_in_commands(str(error), metric)) from error
-
-
-def _in_commands(said: str, path: str) -> str:
-    """Return what is wrong with a file of a metric, with what to type."""
-    if "without the names of its classes" in said:
-        read = f"load_metric({path!r}, classes=['negative', 'positive']).to_json()"
-        code = f"from karat.metrics import as_metric, load_metric; print({read})"
-        return f"{said.partition('. Name the')[0]}. Add them, the positive one last: " + (
-            f'python -c "{code}" > named.json'
-        )
-    if "is flagged" in said:
-        return f"{said.partition(' Ask again')[0]} Ask again with karat elicit"
-    return said
+    return Coded(load_metric(path), f"load_metric({metric!r})")
 
 
 def code_of_metric(metric: Coded) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from karat._sentences import Argument, Option, Row, Words, in_words, shown
+from karat._sentences import Argument, Option, Row, Words, in_words
 
 # Flags that are called otherwise than the argument to which they are handed on.
 _FLAGS = {
@@ -22,8 +23,26 @@ _FLAGS = {
     "clusters": "--cluster",
     "sample_weight": "--weight",
 }
-# Arguments that no flag has, because the file has what they say.
-_NO_FLAG = {"classes": "the list of classes", "labels": "the labels"}
+_CALLED = {"n_people": "--people"}  # what is no column
+# Flags that are called as the argument is.
+_OPTIONS = {
+    "at_least",
+    "class_prior",
+    "confidence",
+    "flip",
+    "label_probability",
+    "limits",
+    "long",
+    "max_fpr",
+    "metric",
+    "null",
+    "pos_label",
+    "ratio",
+    "replace",
+    "threshold",
+    "weighting",
+    *("label", "pred", "score", "prob", "weak", "judge", "group", "id", "weight"),
+}
 # These look at labelled rows alone, so that the library's numbers of rows are not those of a file.
 _LABELLED = {"score", "gate", "optimize", "calibration", "evaluate"}
 
@@ -63,6 +82,8 @@ class Flags(Words):
     def argument(self, mark: Argument) -> str:
         """Return the flag, and the column that was passed by it if it is one."""
         flag = _flag(mark.name)
+        if flag == mark.name:
+            return flag
         given = [str(mark.column)] if mark.column is not None else self._given(flag)
         one = len(given) == 1 and not set(given[0]) & set("*?[,")
         return f"{flag} {given[0]}" if one and flag in _FLAGS.values() else flag
@@ -70,7 +91,7 @@ class Flags(Words):
     def option(self, mark: Option) -> str:
         """Return the flag, with a value as a shell takes it."""
         flag = _flag(mark.name)
-        return flag if mark.value is None else f"{flag} {shown(mark.value)}"
+        return flag if mark.value is None else f"{flag} {shlex.quote(str(mark.value))}"
 
     def row(self, mark: Row) -> str:
         """Return the data row, counted from 1, where the rows counted are those of the file."""
@@ -88,6 +109,6 @@ class Flags(Words):
 
 def _flag(name: str) -> str:
     """Return the flag of an argument; what is no name of one, such as "the file", as it is."""
-    if name in _NO_FLAG or not name.isidentifier():
-        return _NO_FLAG.get(name, name)
-    return _FLAGS.get(name, f"--{name.replace('_', '-')}")
+    if name in _OPTIONS:
+        return f"--{name.replace('_', '-')}"
+    return (_FLAGS | _CALLED).get(name, name.replace("_", " ") if name.isidentifier() else name)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat._files import first_line
 from karat._sentences import Argument, Option
 from karat._typing import AnyArray
 from karat._validate import shown
@@ -159,8 +160,7 @@ _EVIDENCE: dict[str, Callable[[Any], bool]] = {
 
 def mended(error: Exception) -> TranscriptError:
     """Return what to say where a snapshot whose checksum fits holds what cannot be."""
-    lines = str(error).splitlines() or [""]
-    why = f"{type(error).__name__}: {lines[0]}"
+    why = f"{type(error).__name__}: {first_line(error)}"
     return TranscriptError(f"the parts of the snapshot do not fit each other ({why}); {_WHOLE}")
 
 

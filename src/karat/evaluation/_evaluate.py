@@ -13,7 +13,7 @@ import numpy as np
 from karat._callers import caller_level
 from karat._extras import require
 from karat._result import keeps_kind
-from karat._sentences import Option, Remedy
+from karat._sentences import Option, Remedy, Sentence
 from karat._validate import (
     by_frequency,
     check_confidence,
@@ -289,7 +289,7 @@ def _rows_of(source: Source, long: Mapping[str, str] | None) -> _Rows:
         try:
             return _Rows(long_votes(source.votes()), source.columns)
         except EmptyDataError as error:
-            return _Rows(None, source.columns, str(error))
+            return _Rows(None, source.columns, error.sentence)
     if set(source.chosen) - {"group", "id"}:
         return _Rows()
     table = source.columns if not source.chosen else scan(source.frame.to_native()).columns
@@ -375,12 +375,12 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
         except PositiveClassError as error:
             unknown.append(error)
             missing.append(
-                LeftOut(question=_asked(question), unlock=f"the positive class: {error}")
+                LeftOut(question=_asked(question), unlock=Sentence("the positive class: ", error))
             )
             continue
         except KaratError as error:
             failed.append(error)
-            missing.append(LeftOut(question=_asked(question), unlock=str(error), faulty=True))
+            missing.append(LeftOut(question=_asked(question), unlock=error.sentence, faulty=True))
             continue
         if isinstance(answer, Finding):
             found.append(answer)
@@ -392,11 +392,11 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
         missing.append(
             LeftOut(
                 question="Precision, recall and F1?",
-                unlock=f"the positive class: {evidence.is_open}",
+                unlock=Sentence("the positive class: ", evidence.is_open),
             )
         )
     for reason in failed:
-        warnings.warn(f"a question was left out: {reason}", KaratWarning, stacklevel=caller_level())
+        warnings.warn(KaratWarning("a question was left out: ", reason), stacklevel=caller_level())
     return found, missing
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from karat._result import Result
+from karat._sentences import Sentence
 from karat._typing import Frame
 from karat.bounds import DifferenceBounds, PerformanceBounds, difference_bounds, performance_bounds
 from karat.bounds.result import ModelRanking
@@ -49,9 +50,9 @@ class ModelBounds(Result):
         """Return the lines: each model with its groups, then the differences."""
         said = [f"predictions: {', '.join(self.results)}; weak labels: {', '.join(self.labelers)}"]
         for name, b in self.results.items():
-            said += ["", f"{name}: {b.summary()}", *_checked(b)]
+            said += ["", Sentence(f"{name}: ", b.summary()), *_checked(b)]
             for group, part in (b.groups or {}).items():
-                said.append(f"  {group}: {part.summary()}")
+                said.append(Sentence(f"  {group}: ", part.summary()))
                 said += [] if part.truth is None else [f"  {group}: {_truth(part)}"]
         for (best, other), d in self.differences.items():
             said += ["", f"{best} or {other}? {_verdict(best, other, d)}. {d.what_decides()}"]

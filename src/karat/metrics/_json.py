@@ -170,12 +170,19 @@ def _check_names(metric: MetricBase, version: Any, where: str) -> None:
     if version != _NAMELESS or metric.classes is not None or formula:
         return
     if metric.depends_on_order:
+        named = f"load_metric({where}, classes=['negative', 'positive']).to_json()"
+        code = f"from karat.metrics import load_metric; print({named})"
         raise MetricError(
             f"the metric has version {version} and this karat reads version "
             f"{SCHEMA_VERSION}: the older one has no names of the classes, so its weights do not "
-            "say which class is which. Name the {metric.n_classes} labels in the order of the "
-            "weights, of two the positive one last, and save it again: "
-            f"load_metric({where}, classes=[...]).to_json()"
+            "say which class is which",
+            Remedy(
+                f"Name the {metric.n_classes} labels in the order of the weights, of two the "
+                f"positive one last, and save it again: "
+                f"load_metric({where}, classes=[...]).to_json()",
+                after=". ",
+                elsewhere=f'add them, the positive one last: python -c "{code}" > named.json',
+            ),
         )
 
 
@@ -184,6 +191,11 @@ def _check_status(metric: MetricBase, flagged: bool) -> None:
     if metric.elicited is not None and metric.elicited.status == "flagged" and not flagged:
         raise MetricError(
             f"the metric is flagged ({metric.elicited}): the answers speak against any metric of "
-            "its family, so it does not say what the person wants. Ask again, or load it all the "
-            "same with flagged=True"
+            "its family, so it does not say what the person wants",
+            Remedy(
+                "Ask again, or load it all the same with ",
+                Option("flagged", True),
+                after=". ",
+                elsewhere="ask again with karat elicit",
+            ),
         )

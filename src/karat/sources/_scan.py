@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._result import Passed, keeps_kind
-from karat._sentences import Argument, Expected
+from karat._sentences import Argument, Expected, Option
 from karat._typing import Column
 from karat._validate import check_choice, check_count, refuse_option
 from karat.exceptions import ColumnError, DataError, KaratWarning
@@ -602,7 +602,9 @@ def _existing(role: str, name: str, names: Sequence[str]) -> str:
     same = [other for other in names if other.casefold() == name.casefold()]
     close = same or get_close_matches(name, names, n=1)
     meant = f"did you mean {close[0]!r}?" if close else f"there are {list(names)}"
-    raise ColumnError(f"{role}={name!r}: there is no such column; {meant}")
+    raise ColumnError(
+        Option(role, name), ": there is no such column; ", meant, column=name, given=name
+    )
 
 
 def _refuse_two_roles(chosen: Mapping[str, Sequence[str]]) -> None:

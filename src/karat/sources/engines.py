@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from karat._files import first_line
 from karat._typing import AnyArray, IntArray
 from karat.exceptions import ColumnError, DataError, KaratError
 
@@ -197,8 +198,7 @@ def engine_errors(engine: str) -> Iterator[None]:
             raise DataError(
                 "the Spark session of this frame is gone; start a session and make the frame anew"
             ) from error
-        line = next((part for part in str(error).splitlines() if part.strip()), text)
-        raise DataError(f"{engine} could not run the query: {line.strip()}") from error
+        raise DataError(f"{engine} could not run the query: {first_line(error)}") from error
 
 
 def collect(lazy: Any) -> Any:

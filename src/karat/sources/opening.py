@@ -17,7 +17,8 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._extras import require
-from karat._sentences import Argument, Expected, Option, Remedy
+from karat._files import first_line
+from karat._sentences import Argument, Expected, Option, Remedy, Wording
 from karat._validate import check_choice, check_count, shown
 from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratError, KaratWarning
 from karat.sources._text import PlainText, broken_line, json_rows, plain_bytes, plain_text
@@ -305,11 +306,6 @@ def text_options(path: Path) -> dict[str, Any] | None:
     return {"infer_schema": False} | dialect._replace(decimal_comma=False).options()
 
 
-def first_line(error: Exception) -> str:
-    """Return the first line of an error: the rest is advice on the reader's own options."""
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
 def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
     """Return a file as a lazy Polars table; ``kind`` is its format if the name does not say it.
 
@@ -322,7 +318,8 @@ def open_file(path: Path, kind: str | None, *, quiet: bool = False) -> Any:
     if said is None:
         raise DataError(
             f"{path.name} ends in {path.suffix!r}; expected ",
-            Expected(f"one of {list(ENDINGS)}, with or without .gz, or pass ", Option("format")),
+            Expected(f"one of {list(ENDINGS)}, with or without .gz"),
+            Wording(", or pass ", Option("format"), elsewhere=""),
         )
     try:
         if not path.stat().st_size:
@@ -421,7 +418,11 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
         raise DataError(
             Argument.of(name),
             f" should hold {_WORDS[said]} and begins like {_WORDS[seen]}",
-            Remedy("give it the ending of what it is, or pass ", Option("format")),
+            Remedy(
+                "give it the ending of what it is, or pass ",
+                Option("format"),
+                elsewhere="give it the ending of what it is",
+            ),
         )
     if said not in ("csv", "tsv"):
         return Dialect()

@@ -168,7 +168,7 @@ def _read_wide(
     try:
         found = find_patterns(wide, classes, also=also, name="votes", null=null)
     except ColumnError as error:
-        if "not a class label" in str(error):
+        if isinstance(error.given, float):  # a number that is no class, such as a probability
             raise ColumnError(
                 error,
                 ". Probabilities are cut only when you ask: ",

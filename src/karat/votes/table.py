@@ -401,7 +401,7 @@ def perhaps_long(table: TableOfVotes) -> Iterator[None]:
         hint = "" if table.frame is None else long_hint(table.frame)
         if not hint:
             raise
-        raise type(error)(f"{error}. {hint}") from error
+        raise type(error)(error, f". {hint}") from error
 
 
 # --- Names of voters, domains and items, in the dtype in which they were passed.

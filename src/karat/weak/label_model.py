@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._parameters import Parameters
-from karat._sentences import Argument, Expected, Given, Option, Remedy, Row
+from karat._sentences import Argument, Expected, Given, Option, Remedy, Row, Sentence
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     ROUNDED,
@@ -253,16 +253,22 @@ class PatternModel(Parameters, ABC):
         if self.known_ == "y_true":
             labels = f"{self._labels:,} true label{'s' * (self._labels != 1)}"
             return f"P(Y) is estimated from {labels}: {self._shares()}"
-        most = "knowing P(Y) is worth most: pass class_prior=, or some true labels as y_true="
+        most = "; knowing P(Y) is worth most"
+        pass_ = Remedy(
+            "pass ",
+            Option("class_prior"),
+            ", or some true labels as ",
+            Option("y_true"),
+            after=": ",
+        )
         if self._learns_prior:
-            return (
-                f"P(Y) is learnt from votes alone, which may be far off: {self._shares()}; {most}"
-            )
+            said = f"P(Y) is learnt from votes alone, which may be far off: {self._shares()}"
+            return Sentence(said, most, pass_)
         said = "P(Y) is not known and the classes are assumed to be equally common"
         implied = self._implied
         if implied is not None and np.abs(implied - self.class_prior_).max() > _FAR:
             said += f", while P(Y | weak labels) averages {self._shares(implied)}"
-        return f"{said}; {most}"
+        return Sentence(said, most, pass_)
 
     def _shares(self, shares: FloatArray | None = None) -> str:
         shares = self.class_prior_ if shares is None else shares

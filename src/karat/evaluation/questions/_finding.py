@@ -16,6 +16,7 @@ from karat._basis import basis_of
 from karat._code import Coded, call_code
 from karat._code import script as block
 from karat._result import Frozen, Result, one_row
+from karat._sentences import Sentence
 from karat._typing import BoolArray
 from karat._validate import order_classes, told_positive
 from karat.calibration import CalibrationCertificate, CanonicalCalibration
@@ -173,7 +174,7 @@ class Evidence:
         try:
             order_classes(np.array(self.classes))
         except PositiveClassError as error:
-            return str(error)
+            return error.sentence
         return ""
 
     @property
@@ -265,7 +266,8 @@ class LeftOut(Frozen):
     def sentence(self) -> str:
         """The question, and what it takes to answer it."""
         takes = "Mend this first:" if self.faulty else "It takes"
-        return f"{self.question} {takes} {self.unlock.rstrip('.')}."
+        end = "" if self.unlock.endswith(".") else "."
+        return Sentence(f"{self.question} {takes} ", self.unlock, end)
 
     def verdict(self) -> Verdict:
         """Return the question as a conclusion: these columns do not answer it."""

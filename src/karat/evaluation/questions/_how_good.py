@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from karat._basis import basis_of
+from karat._sentences import Option, Words, in_words
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.evaluation.questions._finding import (
     Evidence,
@@ -184,12 +185,20 @@ def _with_weak_labels(e: Evidence) -> Finding:
     )
 
 
+class _Columns(Words):
+    """What an evaluation takes, which has columns and knows no P(Y)."""
+
+    python = False
+
+    def option(self, mark: Option) -> str:
+        """Return the column, or the command that takes the option."""
+        known = {"y_true": "a column (label)", "class_prior": "--class-prior to karat bounds"}
+        return known.get(mark.name) or super().option(mark)
+
+
 def _said(b: PerformanceBounds) -> str:
     """Return the summary, with what an evaluation takes in place of what the function takes."""
-    return b.summary().replace(
-        "pass class_prior=, or some true labels as y_true=",
-        "karat bounds takes it as --class-prior; or name a column of some true labels",
-    )
+    return in_words(b.summary(), _Columns())
 
 
 def _weak_table(title: str, results: dict[str, PerformanceBounds]) -> Table:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from karat._files import first_words
+from karat._files import first_line, first_words
 from karat._sentences import Expected, Option
 from karat.exceptions import DataError, EmptyDataError, KaratError
 from karat.sources._text import are_rows
@@ -25,7 +25,6 @@ from karat.sources.logs._tools import (
     read_mlflow,
     read_promptfoo,
 )
-from karat.sources.opening import first_line
 
 _Reader = Callable[[Any, Path], Log]
 _KINDS: dict[str, tuple[Callable[[Any], bool], _Reader]] = {
