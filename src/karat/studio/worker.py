@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from karat._files import first_line
 from karat._validate import by_frequency, check_probabilities, match_spellings, told_positive
 from karat.exceptions import DataError, KaratError, KaratWarning
 from karat.sources.opening import ENDINGS, open_bytes
 from karat.studio.data import StudyData, pack_data
+from karat.studio.words import in_fields
 
 _MEMORY = 4 * 1024**3
 _MOST_ROWS, _MOST_CLASSES, _MOST_GROUPS, _MOST_COLUMNS = 1_000_000, 12, 12, 2_000
@@ -30,7 +32,8 @@ def main() -> int:
         work = _inspected if order["task"] == "inspect" else _data
         Path(order["answer"]).write_bytes(work(frame, order))
     except (KaratError, MemoryError) as error:
-        sys.stdout.write(str(error) or "the file needs too much memory")
+        said = in_fields(error.sentence) if isinstance(error, KaratError) else str(error)
+        sys.stdout.write(said or "the file needs too much memory")
         return 3
     return 0
 
@@ -48,10 +51,10 @@ def _frame(path: Path) -> Any:
     kind = ENDINGS[path.suffix.lower()]
     try:
         frame = open_bytes(path.read_bytes(), kind, "the file", quiet=True).collect()
-    except KaratError as error:  # a form has no argument to pass
-        raise type(error)(str(error).removesuffix(", or pass format=")) from error
+    except KaratError:
+        raise
     except BaseException as error:  # the readers raise many kinds of error, panics among them
-        raise DataError(f"the file cannot be read: {_line(error)}") from error
+        raise DataError(f"the file cannot be read: {first_line(error)[:300]}") from error
     if not len(frame):
         raise DataError("the file has no rows")
     if len(frame) > _MOST_ROWS or frame.width > _MOST_COLUMNS:
@@ -60,10 +63,6 @@ def _frame(path: Path) -> Any:
             f"{_MOST_ROWS:,} and {_MOST_COLUMNS:,}"
         )
     return frame
-
-
-def _line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:300]
 
 
 def _inspected(frame: Any, _: dict[str, Any]) -> bytes:

@@ -12,6 +12,7 @@ from karat.studio.schemas import FAMILY_NAMES, StudyConfig
 from karat.studio.services import studies, uploads
 from karat.studio.services.research import kept_uploads, making
 from karat.studio.services.research.questions import questions_as_text
+from karat.studio.words import in_fields
 
 router = APIRouter()
 
@@ -46,7 +47,9 @@ def new_demo(request: Request, store: deps.StoreDep, form: AdminForm) -> Respons
         name = form.one("name") or making.DEMOS[form.one("demo")].partition(":")[0]
         study = studies.create(store, name=name, config=config, data=data)
     except KaratError as error:
-        return _first_page(request, store, error=str(error), name=form.one("name"), status=422)
+        return _first_page(
+            request, store, error=in_fields(error.sentence), name=form.one("name"), status=422
+        )
     return RedirectResponse(f"/admin/studies/{study.id}", 303)
 
 
@@ -60,7 +63,9 @@ def new_upload(request: Request, store: deps.StoreDep, form: AdminForm) -> Respo
         columns = uploads.inspect(store, form.content, form.filename)
         kept = kept_uploads.keep(store, form.content, form.filename)
     except KaratError as error:
-        return _first_page(request, store, error=str(error), name=form.one("name"), status=422)
+        return _first_page(
+            request, store, error=in_fields(error.sentence), name=form.one("name"), status=422
+        )
     name = form.one("name") or form.filename.rpartition(".")[0][:100]
     return _columns_page(request, store, columns, kept, name, making.guessed_columns(columns.names))
 
@@ -97,7 +102,7 @@ def new_from_file(request: Request, store: deps.StoreDep, form: AdminForm) -> Re
     try:
         content = kept_uploads.kept(store, kept)
     except KaratError as error:
-        return _first_page(request, store, error=str(error), name=name, status=422)
+        return _first_page(request, store, error=in_fields(error.sentence), name=name, status=422)
     try:
         data = uploads.read(
             store,
@@ -113,7 +118,9 @@ def new_from_file(request: Request, store: deps.StoreDep, form: AdminForm) -> Re
         study = studies.create(store, name=name, config=config, data=data)
     except KaratError as error:
         columns = uploads.inspect(store, content, kept)
-        return _columns_page(request, store, columns, kept, name, chosen, error=str(error))
+        return _columns_page(
+            request, store, columns, kept, name, chosen, error=in_fields(error.sentence)
+        )
     kept_uploads.drop(store, kept)
     return RedirectResponse(f"/admin/studies/{study.id}/edit", 303)
 
@@ -140,7 +147,7 @@ def save(request: Request, store: deps.StoreDep, study: StudyDep, form: AdminFor
         making.check_change(store, study, config)
         studies.update_config(store, study.id, config)
     except KaratError as error:
-        return _edit_page(request, store, study, before, error=str(error), form=form)
+        return _edit_page(request, store, study, before, error=in_fields(error.sentence), form=form)
     return RedirectResponse(f"/admin/studies/{study.id}", 303)
 
 

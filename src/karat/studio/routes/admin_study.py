@@ -13,6 +13,7 @@ from karat.studio.routes.admin_common import AdminForm, StudyDep, rendered
 from karat.studio.services import people, studies
 from karat.studio.services.research import bots, dashboard
 from karat.studio.services.research.boundary import boundary_of
+from karat.studio.words import in_fields
 
 router = APIRouter(prefix="/studies/{study_id}")
 Kind = Annotated[str, Query(pattern="^(people|bots|previews)$")]
@@ -132,7 +133,7 @@ def play(
     try:
         wanted = bots.read_options(form.fields, most=_MOST_BOTS)
     except KaratError as error:
-        return _dashboard(request, store, study, "bots", "study", error=str(error))
+        return _dashboard(request, store, study, "bots", "study", error=in_fields(error.sentence))
     tasks.add_task(bots.play, store, study, **wanted)
     return RedirectResponse(f"/admin/studies/{study.id}?show=bots", 303)
 

@@ -25,6 +25,7 @@ from karat.metrics.base import MetricBase
 from karat.studio.models import LogEntry, Person, Study
 from karat.studio.services import asking, people, session, studies
 from karat.studio.storage import Store
+from karat.studio.words import in_fields
 
 _KEPT = 2_000
 _PERMUTATIONS = 999
@@ -186,7 +187,7 @@ def shared_result(
                 rng=np.random.default_rng(rng),
             )
     except ElicitationError as error:
-        return f"{error}."
+        return f"{in_fields(error.sentence)}."
 
 
 def table_of_answers(
