@@ -101,8 +101,8 @@ def _audits(data: AuditSet, metric: str, sizes: Sequence[int], runs: int) -> Fou
         # The limits after every label are those of the last look: they never widen.
         path = anytime_limits(evidence, delta=0.05, confidence=0.95)
         assert path is not None
-        wide.append(path.path.upper[look - 1] - path.path.lower[look - 1])
-        always += bool(((path.path.lower <= truth) & (truth <= path.path.upper)).all())
+        wide.append(path.looks.upper[look - 1] - path.looks.lower[look - 1])
+        always += bool(((path.looks.lower <= truth) & (truth <= path.looks.upper)).all())
     for _ in range(2000):
         at = rng.choice(len(data.truth), 100, replace=False)
         random.append(_plain(metric, data.truth[at], data.called[at]) - truth)

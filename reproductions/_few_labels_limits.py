@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from _show import Promise, number, say, show_table
-from karat.metrics.path.value import count_limits, table_values
 from scipy.stats import binom, binomtest
 
 from karat.limits import anytime_mean, wilson
 from karat.limits.proportions import clopper_pearson_limits
 from karat.metrics import balanced_accuracy, f_beta, mcc
+from karat.metrics.estimates import count_limits, table_values
 
 __all__ = ["run_anytime", "run_fixed"]
 
@@ -132,7 +132,7 @@ def run_anytime(*, quick: bool, share: float = 1.0) -> list[Promise]:
             items = (rng.random(population or 200) < rate).astype(float)
             truth = rate if population is None else items.mean()
             path = anytime_mean(items[:200], population=population)
-            hits += bool(((path.path.lower <= truth) & (truth <= path.path.upper)).all())
+            hits += bool(((path.looks.lower <= truth) & (truth <= path.looks.upper)).all())
             width += path.width
             left = 1.0 if population is None else np.sqrt(1 - 200 / population)
             fixed += wilson(items[:200].sum(), 200).width * left

@@ -57,6 +57,7 @@ def test_all_labels_leave_nothing_open(metric):
     audit.tell({i: truth[i] for i in audit.ask(60)["item"]})
     result, exact = audit.result, as_metric(metric).score(truth, called)
     assert (result.value, result.lower, result.upper) == pytest.approx((exact,) * 3)
+    assert result.basis == "certain"
     assert result.n_labels == 60
     if metric in ("f1", "recall", "accuracy", "f2"):  # others are put together from parts
         assert result.anytime_lower == pytest.approx(exact, abs=1e-6)
@@ -120,9 +121,9 @@ def test_an_estimate_lies_within_its_limits(metric, items, guessed):
             continue
         assert result.lower <= result.value <= result.upper
         assert result.anytime_lower <= result.value <= result.anytime_upper
-        path, seen = result.path, ~np.isnan(result.path.path.value)
-        assert (path.path.lower <= path.path.value)[seen].all()
-        assert (path.path.value <= path.path.upper)[seen].all()
+        path, seen = result.path, ~np.isnan(result.path.looks.value)
+        assert (path.looks.lower <= path.looks.value)[seen].all()
+        assert (path.looks.value <= path.looks.upper)[seen].all()
 
 
 @few
@@ -183,11 +184,15 @@ def test_labels_of_one_class_are_named(spam):
         result = audit.result
     assert np.isnan(result.value)
     assert (result.lower, result.upper) == (0, 1)
+    assert result.basis == "likely"
 
 
 def test_before_any_label(spam):
     result = Audit(spam.called, metric="f1", proba=spam.chance, rng=0).result
     assert (result.lower, result.upper, result.n_labels) == (0, 1, 0)
+    assert result.basis == "unknown"
+    with pytest.raises(KaratError, match=r"there is no value .* from 0 to 1; read \.lower"):
+        float(result)
     assert "nothing is labelled yet" in result.summary()
 
 
@@ -296,7 +301,7 @@ def test_without_guesses_a_prediction_without_labels_is_like_the_others():
         audit.tell({i: called[i] if seen[called[i]] % 2 else wrong[called[i]]})
     right = [np.ceil(n / 2) / n for n in seen.values()]
     assert audit.result.value == pytest.approx(np.mean(right))
-    assert audit.result.path.path.value[-1] == pytest.approx(audit.result.value)
+    assert audit.result.path.looks.value[-1] == pytest.approx(audit.result.value)
 
 
 @few
@@ -367,7 +372,7 @@ def test_limits_hold_and_chosen_labels_are_worth_more(spam, metric, fails):
         result = run(spam, 80, metric, rng=seed).result
         held += result.lower <= truth <= result.upper
         path = result.path
-        always += bool(((path.path.lower <= truth) & (truth <= path.path.upper)).all())
+        always += bool(((path.looks.lower <= truth) & (truth <= path.looks.upper)).all())
         errors.append(result.value - truth)
         at = rng.choice(3000, 80, replace=False)
         classes = ["ham", "spam"]

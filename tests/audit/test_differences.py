@@ -106,6 +106,11 @@ def test_the_best_of_many_in_tiers():
         assert found.tiers == (1, 1, 2)
         assert len(found.pairs) == 3
         assert found.value.tolist() == sorted(found.value.tolist(), reverse=True)
+        assert (found.lower <= found.value).all()
+        assert (found.value <= found.upper).all()
+        assert found.basis == ("likely" if metric == "mcc" else "guaranteed")
+        with pytest.raises(KaratError, match=r"several numbers .* read \.value"):
+            float(found)
         gap = found.pairs[-1]
         score = as_metric(metric).score
         assert gap.value == pytest.approx(

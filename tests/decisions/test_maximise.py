@@ -192,12 +192,25 @@ def test_smooth_concave_metrics_of_one_population():
         assert metric._values(np.concatenate([tables, between])).max() <= best.value + 1e-9
 
 
+def test_a_certificate_is_a_certain_limit():
+    some = Attainable.from_calibrated(np.random.default_rng(4).dirichlet(np.full(2, 0.8), 400))
+    best = maximise(g_mean, some, tol=1e-4)
+    assert best.certified
+    assert (best.basis, best.confidence) == ("certain", 1.0)
+    assert best.lower == best.value == float(best)
+    assert best.upper == best.value + best.gap
+    sharper = maximise(g_mean, some, tol=1e-10)
+    assert best.lower - 1e-12 <= sharper.value <= best.upper + 1e-12
+
+
 @pytest.mark.parametrize("metric", [mcc, macro(f_beta(1))], ids=lambda m: m.title)
 def test_other_metrics_are_followed_and_say_that_nothing_is_proven(metric):
     rng = np.random.default_rng(4)
     some = Attainable.from_calibrated(rng.dirichlet(np.full(3, 0.8), 400))
     best = maximise(metric, some)
     assert not best.certified
+    assert (best.basis, best.lower) == ("unknown", best.value)
+    assert np.isnan(best.upper)
     assert "others may" in best.summary()
     guess = metric(np.outer(some.truth, some.truth))
     assert best.value > guess

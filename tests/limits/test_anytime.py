@@ -71,9 +71,20 @@ def test_an_estimate_lies_within_its_limits(values, others):
             anytime_ratio((x > 0.5) & (x < 0.9), x > 0.5),
         ]
     for path in paths:
-        seen = ~np.isnan(path.path.value)
-        assert (path.path.lower <= path.path.value)[seen].all()
-        assert (path.path.value <= path.path.upper)[seen].all()
+        seen = ~np.isnan(path.looks.value)
+        assert (path.looks.lower <= path.looks.value)[seen].all()
+        assert (path.looks.value <= path.looks.upper)[seen].all()
+
+
+def test_the_result_is_the_last_look():
+    x = np.random.default_rng(0).random(50) < 0.8
+    found = anytime_mean(x)
+    assert float(found) == found.value == found.looks.value[-1] == x.mean()
+    assert (found.lower, found.upper) == (found.looks.lower[-1], found.looks.upper[-1])
+    assert (found.basis, found.guarantee) == ("guaranteed", "finite-sample")
+    data = found.to_dict()
+    assert (data["value"], len(data["looks"]["lower"])) == (found.value, 50)
+    assert found.to_frame()["upper"].to_list() == found.looks.upper.tolist()
 
 
 def test_rows_that_leave_their_limits_are_no_random_draws():
@@ -98,9 +109,9 @@ def test_invariants(values):
     assert (np.diff(low) >= 0).all()
     assert (np.diff(high) <= 0).all()
     found, mirrored = anytime_mean(x), anytime_mean(1 - x)
-    assert found.path.lower == pytest.approx(1 - mirrored.path.upper, abs=1e-9)
+    assert found.looks.lower == pytest.approx(1 - mirrored.looks.upper, abs=1e-9)
     scaled = anytime_mean(10 * x - 5, low=-5, high=5)
-    assert scaled.path.lower == pytest.approx(10 * found.path.lower - 5, abs=1e-6)
+    assert scaled.looks.lower == pytest.approx(10 * found.looks.lower - 5, abs=1e-6)
 
 
 def test_a_ratio_whose_denominator_always_counts_is_a_mean():

@@ -97,6 +97,11 @@ def test_held_out_rows_take_no_part(law, deterministic, matching, rng):
     assert clf.history_.held_out.value == pytest.approx(g_mean.score(y, shares), abs=1e-12)
     assert clf.history_.held_out.lower < clf.history_.held_out.value < clf.history_.held_out.upper
     assert clf.history_.held_out_baseline == clf.history_.baseline
+    assert (clf.history_.held_out.basis, clf.history_.held_out.confidence) == ("likely", 0.95)
+    # The rows that chose the classifier give no limits for its value.
+    assert clf.history_.basis == "unknown"
+    assert float(clf.history_) == clf.history_.value
+    assert np.isnan([clf.history_.lower, clf.history_.upper]).all()
 
 
 def test_limits_are_those_of_a_rate(law, rng):

@@ -46,7 +46,7 @@ def anytime_limits(evidence: Evidence, *, delta: float, confidence: float) -> An
     lowers, uppers = holding(estimates, *ends)
     return AnytimeLimits(
         of=evidence.calls.metric.title,
-        path=Estimate.of(estimates, lowers, uppers, confidence, "finite-sample"),
+        looks=Estimate.of(estimates, lowers, uppers, confidence, "finite-sample"),
         n_total=len(evidence.calls.code),
     )
 

@@ -419,10 +419,14 @@ def answer_of(run: Run) -> AuditResult:
 
 
 def _guarantee(run: Run, n: int, low: float, high: float) -> Guarantee:
-    """Return what the limits for this number of labels are worth: nothing without a label."""
+    """Return what the limits for this number of labels are worth.
+
+    Nothing without a label; once every item that needs one has it, the metric is known.
+    """
     if not n:
         return "untested"
-    return "complete" if n == run.items.n and low == high else "approximate"
+    known = n == int(run.strata.size.sum()) and np.isclose(low, high, rtol=0.0, atol=1e-9)
+    return "complete" if known else "approximate"
 
 
 def _positive(run: Run) -> object:

@@ -1,9 +1,11 @@
 """Confidence limits that belong to no single statistic: of proportions and means, by resampling.
 
-Every function takes ``confidence=`` and its result says what the limits rest on: ``"exact"`` (the
-law of the count itself), ``"finite-sample"`` (an inequality that holds for any number of items) or
-``"approximate"`` (right as the number of items grows). Those of `anytime_mean` and `anytime_ratio`
-hold after every label, however often one looks.
+Every function takes ``confidence=`` and its result holds one `Estimate`: ``value``, ``lower``,
+``upper``, ``confidence``, and as ``basis`` what the limits rest on, ``"guaranteed"`` or
+``"likely"``. ``guarantee`` says more of the method: ``"exact"`` (the law of the count itself),
+``"finite-sample"`` (an inequality that holds for any number of items) or ``"approximate"`` (right
+as the number of items grows). Limits of `anytime_mean` and `anytime_ratio` hold after every label,
+however often one looks. All results of karat that are a number with limits hold an `Estimate`.
 """
 
 from karat._result import Estimate

@@ -197,7 +197,7 @@ def path_result(
         )
     return AnytimeLimits(
         of=of,
-        path=Estimate.of(estimates, lowers, uppers, confidence, "finite-sample"),
+        looks=Estimate.of(estimates, lowers, uppers, confidence, "finite-sample"),
         n_total=n_total,
     )
 

@@ -161,7 +161,7 @@ class AnytimeLimits(Estimated[float]):
     ----------
     of : str
         ``"mean"``, ``"ratio"``, or the name of a metric.
-    path : Estimate of arrays (n,)
+    looks : Estimate of arrays (n,)
         The value after each label, NaN where there is none yet, and the limits, which hold after
         every label together. ``value``, ``lower`` and ``upper`` of the result are the last ones.
     n_total : int or None
@@ -169,23 +169,23 @@ class AnytimeLimits(Estimated[float]):
     """
 
     of: str
-    path: Estimate[FloatArray]
+    looks: Estimate[FloatArray]
     n_total: int | None
 
     @property
     def n(self) -> int:
         """Number of labels."""
-        return len(self.path.lower)
+        return len(self.looks.lower)
 
     @property
     def estimate(self) -> Estimate[float]:  # type: ignore[override]
         """The number after the last label, with the limits that hold then and before."""
         return Estimate(
-            value=float(self.path.value[-1]),
-            lower=float(self.path.lower[-1]),
-            upper=float(self.path.upper[-1]),
-            confidence=self.path.confidence,
-            basis=self.path.basis,
+            value=float(self.looks.value[-1]),
+            lower=float(self.looks.lower[-1]),
+            upper=float(self.looks.upper[-1]),
+            confidence=self.looks.confidence,
+            basis=self.looks.basis,
         )
 
     @property
@@ -203,7 +203,7 @@ class AnytimeLimits(Estimated[float]):
 
     def _columns(self) -> dict[str, Any]:
         words = ("value", "lower", "upper", "confidence")
-        return {"n": np.arange(1, self.n + 1)} | rows_of(self.path, words)
+        return {"n": np.arange(1, self.n + 1)} | rows_of(self.looks, words)
 
     def _table(self) -> list[tuple[str, str]]:
         return [

@@ -46,14 +46,14 @@ def _path(ax: Any, result: AuditResult) -> None:
         at = np.arange(1, path.n + 1)
         ax.fill_between(
             at,
-            path.path.lower,
-            path.path.upper,
+            path.looks.lower,
+            path.looks.upper,
             color=COLORS[0],
             alpha=0.15,
             linewidth=0,
             label="limits at every look",
         )
-        ax.plot(at, path.path.value, color=INK, linewidth=1.3, label="estimate")
+        ax.plot(at, path.looks.value, color=INK, linewidth=1.3, label="estimate")
     whisker: dict[str, Any] = {"marker": "_", "markersize": 11, "linewidth": 1.8}
     if n:
         ax.plot(

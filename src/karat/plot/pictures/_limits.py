@@ -60,7 +60,7 @@ def draw_anytime(result: AnytimeLimits, ax: Axes | None = None) -> Axes:
 def draw_path(ax: Any, result: AnytimeLimits) -> None:
     """Draw a path and its band."""
     at = np.arange(1, result.n + 1)
-    path = result.path
+    path = result.looks
     ax.fill_between(at, path.lower, path.upper, color=COLORS[0], alpha=0.18, linewidth=0)
     ax.plot(at, path.lower, color=COLORS[0], linewidth=0.9)
     ax.plot(at, path.upper, color=COLORS[0], linewidth=0.9)
