@@ -105,40 +105,35 @@ def test_a_single_true_positive_is_not_certainty():
     assert found.lower < 0.06
 
 
-def test_pseudo_count_limits_beside_an_independent_computation():
-    """MCC by its textbook formula, quantiles over 40,000 draws of another generator."""
+def textbook_mcc(tn, fp, fn, tp):
+    return (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+
+
+def textbook_kappa(tn, fp, fn, tp):
+    chance = (tn + fp) * (tn + fn) + (fn + tp) * (fp + tp)
+    return (tn + tp - chance) / (1 - chance)
+
+
+@pytest.mark.parametrize(
+    ("metric", "formula"),
+    [(mcc, textbook_mcc), (cohen_kappa, textbook_kappa)],
+    ids=["mcc", "kappa"],
+)
+def test_pseudo_count_limits_beside_an_independent_computation(metric, formula):
+    """By textbook formulas, quantiles over 40,000 draws of another generator."""
     counts = np.array([[30, 6], [4, 10]])
     truth, called = np.repeat([0, 0, 1, 1], counts.ravel()), np.repeat([0, 1, 0, 1], counts.ravel())
-    found = mcc.estimate(truth, called, rng=0)
+    found = metric.estimate(truth, called, rng=0)
     rng = np.random.default_rng(9)
     gamma = rng.gamma(counts.ravel(), size=(40_000, 4))
     extra = rng.gamma(0.5, size=40_000)
     low, high = 1.0, -1.0
     for cell in range(4):
-        tn, fp, fn, tp = (gamma + extra[:, None] * np.eye(4)[cell]).T
-        top = tp * tn - fp * fn
-        value = top / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+        weights = gamma + extra[:, None] * np.eye(4)[cell]
+        value = formula(*(weights / weights.sum(axis=1, keepdims=True)).T)
         low, high = min(low, np.quantile(value, 0.025)), max(high, np.quantile(value, 0.975))
     assert (found.lower, found.upper) == pytest.approx((low, high), abs=0.02)
-
-
-def test_limits_of_kappa_beside_an_independent_computation():
-    """Kappa by its textbook formula, quantiles over 40,000 draws of another generator."""
-    counts = np.array([[30, 6], [4, 10]])
-    truth, called = np.repeat([0, 0, 1, 1], counts.ravel()), np.repeat([0, 1, 0, 1], counts.ravel())
-    found = cohen_kappa.estimate(truth, called, rng=0)
-    rng = np.random.default_rng(9)
-    gamma = rng.gamma(counts.ravel(), size=(40_000, 4))
-    extra = rng.gamma(0.5, size=40_000)
-    low, high = 1.0, -1.0
-    for cell in range(4):
-        shares = gamma + extra[:, None] * np.eye(4)[cell]
-        tn, fp, fn, tp = (shares / shares.sum(axis=1, keepdims=True)).T
-        chance = (tn + fp) * (tn + fn) + (fn + tp) * (fp + tp)
-        value = (tn + tp - chance) / (1 - chance)
-        low, high = min(low, np.quantile(value, 0.025)), max(high, np.quantile(value, 0.975))
-    assert (found.lower, found.upper) == pytest.approx((low, high), abs=0.02)
-    assert metric_range(cohen_kappa) == (-1.0, 1.0)
+    assert metric_range(metric) == (-1.0, 1.0)
 
 
 COUNTED = [accuracy, recall, mcc, cohen_kappa, f_beta(1), macro(f_beta(1))]
