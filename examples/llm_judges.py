@@ -82,7 +82,7 @@ assert estimator.status_[natural] == "consistent"
 assert estimator.status_[adversarial] == "not identified"
 print("Near copies, which count once:", estimator.result_.copies[0] or "none")
 
-# 3. What do 40 labels change? They test the consensus, and the powered limits are valid whatever
+# 3. What do 40 labels change? They test the consensus, and limits from labels are valid whatever
 # the judges share.
 here = votes[votes["domain"] == adversarial]
 sample = estimator.label_next(40, domain=adversarial)
@@ -94,9 +94,9 @@ with warnings.catch_warnings():
     )  # fmt: skip
 print(f"\nWith 40 labels: {labelled.result_.summary()}")
 print(f"Now: {against_truth(labelled, adversarial)}")
-powered = labelled.from_labels_
-width = (powered["upper"] - powered["lower"]).mean()
-alone = (powered["labels_upper"] - powered["labels_lower"]).mean()
+known = labelled.from_labels_
+width = (known["upper"] - known["lower"]).mean()
+alone = (known["labels_upper"] - known["labels_lower"]).mean()
 print(f"Valid whatever the model: limits {width:.2f} wide; from the labels alone {alone:.2f}")
 assert width < alone
 

@@ -101,7 +101,7 @@ def test_judge_pairs(example):
         assert ((ranking.rank_best <= place) & (place <= ranking.rank_worst)).all()
     share, _ = numbers("judges, at # % of the cost, are wrong on # % more of the items", printed)
     assert share < 50
-    assert names["panel"].loss <= 0.02
+    assert names["panel"].value <= 0.02
     assert names["replaced"].value == 1.0
     assert "With 60 labels: confirmed." in printed
 
@@ -125,7 +125,7 @@ def test_llm_judges(example):
         true = names["truth"][domain].loc[rates["classifier"]].to_numpy()
         inside = np.mean((rates["lower"] <= true) & (true <= rates["upper"]))
         assert shown[key][0] == pytest.approx(100 * inside, abs=0.5)
-        assert shown[key][1] == pytest.approx(spearmanr(rates["mean"], true)[0], abs=0.005)
+        assert shown[key][1] == pytest.approx(spearmanr(rates["value"], true)[0], abs=0.005)
     assert shown["natural"][0] >= 90
     assert shown["labelled"][1] > 0.9 > 0 > shown["adversarial"][1]
     width, alone = numbers("limits # wide; from the labels alone #", printed)
