@@ -505,6 +505,7 @@ _NAMED_BY = {
     "item": ("ids",),
     "prediction": ("y_pred", *_LABELS),
 }
+_MATCHED = ("swapped",)  # a table whose rows are matched by the names of their items
 # No other dtype is kept: that of a category holds all names, and a stored result would have them.
 _ARGUMENTS = {name for names in _NAMED_BY.values() for name in names}
 
@@ -531,7 +532,7 @@ def keeps_kind(function: Callable[_P, _R]) -> Callable[_P, _R]:
         if anew and args:  # what an earlier fit was given counts no more
             vars(args[0]).pop("_passed", None)
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        refuse_other_order(given)
+        refuse_other_order({name: given[name] for name in given if name not in _MATCHED})
         passed = passed_in(**given)
         result = function(*args, **kwargs)
         if passed is not None:

@@ -330,7 +330,7 @@ def test_other_mistakes_say_what_to_do():
     long = pd.DataFrame({"item": [0, 0], "classifier": [0, 1], "vote": [1, 0], "domain": "x"})
     with pytest.raises(DataError, match="pass one of them"):
         ErrorEstimator(rng=0).fit(long, domains=["x", "x"])
-    with pytest.raises(DataError, match="no 'item'"):
+    with pytest.raises(DataError, match="none of items"):
         ErrorEstimator(rng=0).fit(pd.DataFrame({"classifier": [0], "vote": [1]}))
     long = pd.DataFrame({"item": [0, 0, 1], "classifier": [0, 1, 0], "vote": [1, 0, 1]})
     with pytest.raises(DataError, match="two values for the item 0"):

@@ -112,6 +112,8 @@ def test_wide_tables_are_matched_by_their_names():
     assert other.value == pytest.approx(base.value)
     with pytest.raises(ColumnError, match="name them alike"):
         position_bias(first, second.rename(columns={"a": "z"}))
+    with pytest.raises(DataError, match="swapped has the index of verdicts in another order"):
+        position_bias(first.drop(columns="item"), mixed.drop(columns="item"))
     est = PairEstimator(dependence="none", draws=50, rng=0)
     est.fit(first.assign(domain=np.repeat(["x", "y"], 100)), second, y_true={"p3": "A"})
     assert est.result_.domains == ("x", "y")

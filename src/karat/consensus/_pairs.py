@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._result import refuse_other_order
 from karat._sentences import Argument, Expected, Given, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
@@ -121,8 +122,11 @@ _Verdicts = tuple[Cells, IntArray, IntArray, IntArray, AnyArray, BoolArray]
 
 def _two_tables(table: TableOfVotes, swapped: Any) -> _Verdicts:
     """Return items, judges, orders and verdicts of two wide tables, one per order."""
+    other = table_of(swapped, "swapped", long=False)
+    if "item" not in table.called and "item" not in other.called:
+        refuse_other_order({"verdicts": table.wide, "swapped": other.wide})
     one = table.cells(null=-1, each="column per judge")
-    two = table_of(swapped, "swapped", long=False).cells(null=-1, each="column per judge")
+    two = other.cells(null=-1, each="column per judge")
     pairs = _same(two.items, one.items, "pairs", two.n_items, one.n_items)
     judges = _same(two.voters, one.voters, "judges", len(two.voters), len(one.voters))
     columns = [c._replace(item=pairs[c.item], voter=judges[c.voter]) for c in two.columns]
