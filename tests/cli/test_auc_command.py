@@ -265,10 +265,13 @@ def test_net_benefit_and_its_page(tmp_path, karat):
     [
         (("--measure", "f1"), "--measure is 'f1'; expected 'area', 'average-precision'"),
         (("--measure", "precision"), "expected --k or --share or --threshold with it"),
-        (("--measure", "lift", "--threshold", "1"), "--threshold is 1.0; expected none"),
-        (("--k", "5"), "--k is 5; expected none with --measure area"),
-        (("--measure", "cost", "--fpr", "0,0.1"), "--fpr is for --measure area"),
-        (("--measure", "recall", "--share", "0.1", "--stream"), "--stream is for --measure area"),
+        (("--measure", "lift", "--threshold", "1"), "--threshold does not go with --measure lift"),
+        (("--k", "5"), "--k does not go with --measure area"),
+        (("--measure", "cost", "--fpr", "0,0.1"), "--fpr does not go with --measure cost"),
+        (
+            ("--measure", "recall", "--share", "0.1", "--stream"),
+            "--stream does not go with --measure recall",
+        ),
         (("--measure", "precision", "--k", "9999"), "k is 9,999 and there are 4,000 rows"),
         (("--measure", "cost", "--at", "1"), "at is 1"),
     ],

@@ -14,7 +14,7 @@ import pytest
 
 from karat.audit import Audit, best_of_many, gate
 from karat.bounds import performance_bounds
-from karat.cli._elicit import SHOWN_CASES
+from karat.cli._asking import SHOWN_CASES
 from karat.elicit import BinarySpace, Elicitation, MetricOracle
 from karat.evaluation import evaluate
 from karat.metrics import cost_matrix, load_metric

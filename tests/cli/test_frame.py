@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 from karat._files import replaced
-from karat.cli._run import Answer, Grid, Page, run, section
+from karat.cli._run import run
 from karat.cli._table import check_paths, read_pos_label, read_table
 from karat.exceptions import ColumnError, DataError, KaratWarning, OptionError
+from karat.report.answer import Answer, finding, table
 
 FRAME = pl.DataFrame({"a": [1, 2, None], "b": ["x", None, "z"], "p": [0.5, None, 1.0]})
 
@@ -110,7 +111,7 @@ def test_an_unknown_positive_label_is_refused():
 def warn_twice():
     for _ in range(2):
         warnings.warn("few rows:\n  take more", KaratWarning, stacklevel=1)
-    return Answer(data={"x": float("nan")}, text=["x is [bold]unknown[/]", Grid(("a",), (("1",),))])
+    return Answer(data={"x": float("nan")}, text=["x is [bold]unknown[/]", table("a", ["1"])])
 
 
 def test_warnings_are_one_line_each_once(capsys):
@@ -127,7 +128,7 @@ def test_warnings_are_one_line_each_once(capsys):
 
 
 def test_long_lines_are_not_wrapped_in_a_pipe(capsys):
-    run(lambda: Answer(data={}, text=["word " * 60, Grid(("name",), (("n" * 300,),))]))
+    run(lambda: Answer(data={}, text=["word " * 60, table(["name"], [["n" * 300]])]))
     out = capsys.readouterr().out
     assert ("word " * 60).strip() in out
     assert "n" * 300 in out
@@ -172,7 +173,7 @@ def test_two_flags_name_two_files(paths):
 
 
 def page_of(text):
-    return Answer(data={}, text=[], page=lambda: Page("title", text, [section("Q?", "A")]))
+    return Answer(title="title", introduction=text, findings=lambda: [finding("Q?", "A")])
 
 
 def test_a_page_shows_the_warnings(tmp_path, capsys):

@@ -158,7 +158,13 @@ def test_sharing_needs_domains(files, karat):
     assert "--group" in ran.err
 
 
-@pytest.mark.parametrize("flag", ["structure", "errors", "dependence"])
+def test_an_unknown_error_model_names_the_flag(files, karat):
+    ran = karat("judges", files / "wide.csv", "--judge", "judge_*", "--error-model", "magic")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: --error-model is 'magic'; expected 'class-conditional' or '")
+
+
+@pytest.mark.parametrize("flag", ["structure", "dependence"])
 def test_an_unknown_choice_gets_the_sentence_of_the_library(files, karat, flag):
     ran = karat("judges", files / "wide.csv", "--judge", "judge_*", f"--{flag}", "magic")
     assert (ran.code, ran.out) == (2, "")

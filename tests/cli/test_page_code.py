@@ -148,7 +148,7 @@ def test_bounds(both, flags):
     [
         (),
         ("--group", "site", "--label", "gold", "--confidence", "0.8"),
-        ("--errors", "symmetric", "--dependence", "none", "--null", "abstain"),
+        ("--error-model", "symmetric", "--dependence", "none", "--null", "abstain"),
     ],
 )
 def test_judges(both, flags):

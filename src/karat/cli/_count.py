@@ -1,20 +1,16 @@
 """karat count: count a large file once, and answer from the counts."""
 
 import warnings
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from karat._code import Coded, call_code, script
 from karat.cli import _flags as flags
-from karat.cli._counts import chosen_counts
-from karat.cli._run import Answer, console, run
+from karat.cli._run import console, run
 from karat.cli._table import check_once, read_classes, read_null, read_pos_label
 from karat.exceptions import ColumnError, KaratWarning, OptionError
-from karat.ranking import WeightedAUC, compare_rankings, weighted_auc
-from karat.ranking.result import RankingComparison
+from karat.report.answer import Answer
 from karat.sources import Counts, Source, scan
 from karat.sources.engines import collect
 
@@ -44,7 +40,7 @@ def count(
     judge: flags.Voters = None,
     group: flags.Group = None,
     weight: flags.Weight = None,
-    weighting: flags.Weighting = "importance",
+    weighting: flags.Weighting = None,
     item: flags.Id = None,
     cells: Annotated[
         int | None,
@@ -86,7 +82,7 @@ def count(
             check_once(f"--{role}", given[role] or ())
         if pos_label is not None and label is None:
             raise OptionError(f"--pos-label is {pos_label!r}; expected --label with it")
-        source = _with_roles(source, given, weighting)
+        source = _with_roles(source, given, weighting or "importance")
         if pos_label is not None and "score" not in source.chosen:
             raise OptionError(f"--pos-label is {pos_label!r}; expected scores, which it is for")
         with console(stderr=True).status(f"reading {source.name}") as status:
@@ -165,43 +161,3 @@ def _with_roles(source: Source, given: dict[str, Any], weighting: str) -> Source
     return source.roles(
         **{role: value for role, value in given.items() if value}, weighting=weighting
     )
-
-
-# --- Bounds, error rates and areas from a file of counts.
-
-
-def refuse_flags(given: Mapping[str, Any]) -> None:
-    """Refuse flags that name rows or columns: what was counted is what the file holds."""
-    for flag, value in given.items():
-        if value not in (None, False, "", [], ()):
-            raise OptionError(
-                f"{flag} does not go with a file of counts; expected it where the rows are "
-                "counted, or a file of rows"
-            )
-
-
-def counted_areas(
-    path: Path, score: Sequence[str] | None, options: dict[str, Any], imported: str
-) -> tuple[dict[str, WeightedAUC], dict[str, str], RankingComparison | None, str]:
-    """Return areas by score with the code of each, and the comparison of several with its code."""
-    found = chosen_counts(Counts.load(path).roc, score, "--score", path)
-    load = f"counts = Counts.load({str(path)!r}).roc"
-    both = ("from karat.sources import Counts", imported)
-    results, codes = {}, {}
-    for name, counts in found.items():
-        results[name] = weighted_auc(counts, **options)
-        call = call_code("weighted_auc", Coded(0, f"counts[{name!r}]"), **options)
-        codes[name] = script(both, load, call)
-    if len(found) < 2 or options["limits"] not in (
-        "auto",
-        "hinge",
-        "kl",
-        "nested",
-        "dkw",
-        "beta",
-    ):
-        return results, codes, None, ""
-    compared = compare_rankings(found, **options)
-    code = call_code("compare_rankings", Coded(0, "counts"), **options)
-    imports = (*both[:1], imported.replace("weighted_auc", "compare_rankings"))
-    return results, codes, compared, script(imports, load, code)

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from karat._basis import basis_of
-from karat.cli._run import Answer, Page, console, run
+from karat.cli._run import console, run
 from karat.cli.demo import INTRODUCTION, PARTS, TITLE, TRY, Interval, Part, train_models
+from karat.report.answer import Answer
 from karat.report.parts import Verdict
 
 
@@ -38,11 +39,16 @@ def demo(
             parts += found
         # Each section is printed as soon as it is found, so no text is left for the end.
         verdicts = _verdicts(parts)
-        page = Page(TITLE, INTRODUCTION, [part.section for part in parts], verdicts, TRY)
         out.print("\n[bold]The verdicts[/bold]")
         for verdict in verdicts:
             out.print(f"[{verdict.badge}] {verdict.sentence}", markup=False)
-        return Answer(data={}, text=[], page=lambda: page)
+        return Answer(
+            title=TITLE,
+            introduction=INTRODUCTION,
+            findings=lambda: [part.section for part in parts],
+            verdicts=verdicts,
+            next_steps=TRY,
+        )
 
     run(work, output=output)
     out.print(f"\nThe whole answer, with pictures: [bold]{output}[/bold]")

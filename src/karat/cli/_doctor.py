@@ -16,7 +16,9 @@ import typer
 
 from karat import __version__
 from karat.cli import _flags as flags
-from karat.cli._run import Answer, Grid, run
+from karat.cli._run import run
+from karat.report.answer import Answer, table
+from karat.report.parts import Table
 
 _PURPOSE = {
     "": "the library, its pictures, reports and this command line",
@@ -130,16 +132,16 @@ def _process_beside(code: str) -> Iterator[None]:
         yield
 
 
-def _text(found: dict[str, Any]) -> list[str | Grid]:
+def _text(found: dict[str, Any]) -> list[str | Table]:
     rows = []
     for extra, entry in found["extras"].items():
         packages = entry["packages"]
         have = ", ".join(f"{name} {v}" for name, v in packages.items() if v)
         lack = ", ".join(name for name, v in packages.items() if not v)
         rows.append((extra, entry["purpose"], have, lack))
-    text: list[str | Grid] = [
+    text: list[str | Table] = [
         f"karat {found['karat']} on Python {found['python']}, {found['platform']}",
-        Grid(("extra", "for", "installed", "missing"), tuple(rows)),
+        table(("extra", "for", "installed", "missing"), rows),
     ]
     for extra, entry in found["extras"].items():
         if not entry["ready"]:

@@ -9,13 +9,12 @@ import typer
 from karat._files import replaced
 from karat._validate import refuse_option
 from karat.cli import _flags as flags
-from karat.cli._run import Answer, Grid, Page, console, run
+from karat.cli._run import console, run
 from karat.cli._table import check_cells, read_metric, read_pos_label
-from karat.cli._words import in_flags
-from karat.evaluation import Evaluation
 from karat.evaluation import evaluate as evaluate_table
 from karat.evaluation.roles import Roles, guess_roles, is_long
 from karat.exceptions import ColumnError
+from karat.report.answer import Answer
 from karat.sources import Source, scan
 
 _ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id")
@@ -102,7 +101,7 @@ def evaluate(
         if markdown is not None:
             with replaced(markdown) as path:
                 path.write_text(found.to_markdown(), encoding="utf-8")
-        return _answer(found)
+        return found.answer()
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--markdown": markdown})
 
@@ -149,29 +148,3 @@ def _agreed(names: Sequence[str], *, yes: bool) -> dict[str, Any]:
 
 def _flags(guess: Roles) -> str:
     return " ".join(f"--{name} {column}" for name, columns in guess.chosen() for column in columns)
-
-
-def _answer(found: Evaluation) -> Answer:
-    text: list[str | Grid] = [f"[{v.badge}] {v.sentence}" for v in found.verdicts]
-    for finding in found.findings:
-        text += ["", finding.question, finding.answer]
-        if finding.table is not None:
-            text.append(Grid(finding.table.columns, finding.table.rows, finding.table.caption))
-    for one in found.left_out:
-        text += ["", f"Not answered: {in_flags(one.sentence)}"]
-    if found.next_steps:
-        text += ["", "What to do next:"]
-        text += [f"  {step.what} {step.command}".rstrip() for step in found.next_steps]
-    return Answer(data=found.to_dict(), text=text, page=lambda: _page(found))
-
-
-def _page(found: Evaluation) -> Page:
-    report = found.report()
-    return Page(
-        report.title,
-        report.introduction,
-        report.sections,
-        report.verdicts,
-        report.next_steps,
-        report.facts,
-    )

@@ -66,10 +66,10 @@ Id = Annotated[
 ]
 Weight = Annotated[str | None, typer.Option("--weight", help="Column of weights.")]
 Weighting = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--weighting",
-        help="What weights are: importance, or frequency (a row stands for so many).",
+        help="What weights are: importance (the default), or frequency (a row stands for so many).",
     ),
 ]
 Markdown = Annotated[
@@ -141,10 +141,10 @@ TodoFile = Annotated[
     Path | None,
     typer.Option("--todo", help="Write the items to label to this CSV, Parquet or Arrow file."),
 ]
-Errors = Annotated[
+ErrorModel = Annotated[
     str | None,
     typer.Option(
-        "--errors",
+        "--error-model",
         help="What errors depend on: class-conditional (the default for votes) or symmetric (the "
         "default for pairs).",
     ),

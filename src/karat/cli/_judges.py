@@ -17,6 +17,7 @@ from karat.cli._votes import (
     named_items,
     panel_of,
     ratings_of,
+    read_error_model,
 )
 from karat.consensus import ErrorEstimator, ScoreEstimator
 from karat.evaluation.voters import Beside, of_ratings, of_votes
@@ -54,7 +55,7 @@ def judges(
         str | None,
         typer.Option(help="How domains share: independent (the default), coupled or hierarchical."),
     ] = None,
-    errors: flags.Errors = None,
+    error_model: flags.ErrorModel = None,
     dependence: flags.Dependence = None,
     panel: flags.Panel = False,
     cost: flags.Cost = None,
@@ -76,7 +77,11 @@ def judges(
     items = Todo(label_next, todo)
     items.check()
     options: dict[str, Any] = {"confidence": confidence, "rng": 0}
-    model = {"structure": structure, "errors": errors, "dependence": dependence}
+    model = {
+        "structure": structure,
+        "errors": read_error_model(error_model),
+        "dependence": dependence,
+    }
     of_votes_alone = {
         "judge": judge,
         "vote": vote,

@@ -8,7 +8,16 @@ from karat.cli import _flags as flags
 from karat.cli._calls import fit
 from karat.cli._run import run
 from karat.cli._table import read_table
-from karat.cli._votes import Gold, Reading, Todo, judges_of, named_items, panel_of, verdicts_of
+from karat.cli._votes import (
+    Gold,
+    Reading,
+    Todo,
+    judges_of,
+    named_items,
+    panel_of,
+    read_error_model,
+    verdicts_of,
+)
 from karat.consensus import PairEstimator, rank_systems
 from karat.evaluation.voters import Beside, of_pairs
 from karat.exceptions import OptionError
@@ -57,7 +66,7 @@ def pairs(
     same: flags.Same = None,
     label_next: flags.LabelNext = None,
     todo: flags.TodoFile = None,
-    errors: flags.Errors = None,
+    error_model: flags.ErrorModel = None,
     dependence: flags.Dependence = None,
     panel: flags.Panel = False,
     cost: flags.Cost = None,
@@ -84,7 +93,7 @@ def pairs(
             "second"
         )
     options: dict[str, Any] = {
-        "errors": errors,
+        "errors": read_error_model(error_model),
         "dependence": dependence,
         "confidence": confidence,
         "rng": 0,

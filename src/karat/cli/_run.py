@@ -20,12 +20,13 @@ from karat.cli._words import in_flags
 from karat.exceptions import DataError, KaratWarning, LabelsMatchedWarning
 
 if TYPE_CHECKING:
-    from karat.report import Section
-    from karat.report.parts import NextStep, Verdict
+    from karat.report import Report
+    from karat.report.answer import Answer
+    from karat.report.parts import Table
 
 
 def run(
-    work: Callable[[], Any],
+    work: Callable[[], Answer],
     *,
     output: Path | None = None,
     as_json: bool = False,
@@ -52,7 +53,7 @@ def run(
     check_paths({"--output": output, **(writes or {})}, reads)
     with reported_warnings() as warned:
         answer = work()
-        page = None if output is None or answer.page is None else answer.page()
+        page = None if output is None or answer.findings is None else answer.page()
     try:
         # The page comes first: a terminal that fails must not take it along.
         if output is not None and page is not None:
@@ -67,21 +68,13 @@ def run(
             show([*(f"{note}." for note in warned.first), *answer.text])
 
 
-def _write(page: Page, warned: list[str], output: Path) -> None:
+def _write(page: Report, warned: list[str], output: Path) -> None:
     """Write the page; its first section names the warnings among what the answer rests on."""
-    from karat.report import Report, render_report
+    from karat.report import render_report
 
     first, *others = page.sections
     first = replace(first, assumptions=(*first.assumptions, *warned))
-    report = Report(
-        title=page.title,
-        introduction=page.introduction,
-        sections=(first, *others),
-        verdicts=tuple(page.verdicts),
-        next_steps=tuple(page.next_steps),
-        facts=tuple(page.facts),
-    )
-    text = render_report(report)
+    text = render_report(replace(page, sections=(first, *others)))
     with replaced(output) as path:
         path.write_text(text, encoding="utf-8")
 
@@ -102,7 +95,7 @@ def console(*, stderr: bool = False) -> Any:
     return chosen
 
 
-def show(parts: Sequence[str | Grid]) -> None:
+def show(parts: Sequence[str | Table]) -> None:
     """Print lines and tables; what a file holds is never read as markup."""
     out = console()
     for part in parts:
@@ -121,7 +114,7 @@ def _is_wider(table: Any, out: Any) -> bool:
     return bool(Measurement.get(out, unbounded, table).maximum > out.width)
 
 
-def _print_cards(grid: Grid, out: Any) -> None:
+def _print_cards(grid: Table, out: Any) -> None:
     """Print a table that is too wide row by row, a value a line: no name is cut or broken."""
     for first, *others in grid.rows:
         lines = [
@@ -132,84 +125,16 @@ def _print_cards(grid: Grid, out: Any) -> None:
             out.print(line, markup=False, soft_wrap=True)
 
 
-def _drawn(grid: Grid) -> Any:
-    from rich.table import Table
+def _drawn(grid: Table) -> Any:
+    from rich import table as rich_table
     from rich.text import Text
 
-    table = Table()
+    table = rich_table.Table()
     for name in grid.columns:
         table.add_column(Text(name), overflow="fold")
     for row in grid.rows:
         table.add_row(*map(Text, row))
     return table
-
-
-# --- What a command found, before it is printed or written.
-
-
-class Grid(NamedTuple):
-    """A table of text, for the terminal and for a page."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
-
-
-class Page(NamedTuple):
-    """What stands on a page."""
-
-    title: str
-    introduction: str
-    sections: Sequence[Section]
-    verdicts: Sequence[Verdict] = ()
-    next_steps: Sequence[NextStep] = ()
-    facts: Sequence[tuple[str, str]] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a command found.
-
-    Attributes
-    ----------
-    data : dict
-        What ``--json`` prints, beside ``warnings``; arrays and results become plain data. Names
-        from a file, such as columns, are keys of the values and never of ``data`` itself.
-    text : sequence of str or Grid
-        What is printed otherwise, in order.
-    page : callable, optional
-        Makes the page of ``--output``. It is called only if there is one to write: pictures and
-        templates take a second to load.
-    """
-
-    data: dict[str, Any]
-    text: Sequence[str | Grid]
-    page: Callable[[], Page] | None = None
-
-
-def section(
-    question: str,
-    answer: str,
-    *,
-    result: Any = None,
-    picture: str = "",
-    grid: Grid | None = None,
-    assumptions: Sequence[str] = (),
-    code: str = "",
-) -> Section:
-    """Return a section of a page, with the picture of a result; ``picture`` says what it shows."""
-    from karat.report import Section, result_svg
-    from karat.report.parts import Table
-
-    return Section(
-        question=question,
-        answer=answer if answer.endswith(".") else f"{answer}.",
-        figure="" if result is None else result_svg(result),
-        figure_text=picture,
-        table=None if grid is None else Table(**grid._asdict()),
-        assumptions=tuple(assumptions),
-        code=code,
-    )
 
 
 # --- Warnings of the library as lines for people.

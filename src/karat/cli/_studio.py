@@ -10,7 +10,8 @@ from karat._extras import require
 from karat._validate import refuse_option
 from karat.cli import _flags as flags
 from karat.cli._help import Command, Group
-from karat.cli._run import Answer, Grid, run
+from karat.cli._run import run
+from karat.report.answer import Answer, table
 
 studio = typer.Typer(
     cls=Group,
@@ -193,5 +194,5 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
     )
     return Answer(
         data={"summary": said, "study": study.id, "bots": records},
-        text=[said, Grid(columns, tuple(rows))],
+        text=[said, table(columns, rows)],
     )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from karat._code import Coded
 from karat._files import replaced
+from karat._validate import check_choice
 from karat.cli._run import table_writer
 from karat.cli._table import InputTable
 from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
@@ -459,6 +460,11 @@ class Gold:
             "label_probability": table.coded("--label-probability", self.label_probability),
             "same": parse_families(self.same, voters),
         }
+
+
+def read_error_model(text: str | None) -> str | None:
+    """Return the library's ``errors=`` for a flag; None leaves it to the estimator."""
+    return check_choice(text, "--error-model", ("class-conditional", "symmetric"), none=True)
 
 
 def parse_families(given: Sequence[str], voters: Sequence[Any]) -> dict[str, list[Any]] | None:

@@ -55,7 +55,8 @@ class ModelBounds(Result):
                 said.append(Sentence(f"  {group}: ", part.summary()))
                 said += [] if part.truth is None else [f"  {group}: {_truth(part)}"]
         for (best, other), d in self.differences.items():
-            said += ["", f"{best} or {other}? {_verdict(best, other, d)}. {d.what_decides()}"]
+            better = f"{best} or {other}? {_verdict(best, other, d)}. "
+            said += ["", Sentence(better, d.what_decides())]
         return said
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from karat._files import replaced
 from karat._result import Result, plain
+from karat._sentences import Sentence
 from karat.evaluation.questions import LeftOut, estimates_of
 from karat.evaluation.roles import Roles
 from karat.exceptions import DataError
 from karat.report import Report, Section, render_markdown, render_report
-from karat.report.answer import Finding
-from karat.report.parts import NextStep, Verdict
+from karat.report.answer import Answer, Finding, finding
+from karat.report.parts import NextStep, Table, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +69,7 @@ class Evaluation(Result):
     @property
     def sections(self) -> tuple[Section, ...]:
         """A section per question, with its picture."""
-        return (*(finding.section() for finding in self.findings), *self._unanswered())
+        return tuple(one.section() for one in (*self.findings, *self._unanswered()))
 
     @property
     def next_steps(self) -> tuple[NextStep, ...]:
@@ -93,13 +94,40 @@ class Evaluation(Result):
         """Return the report as data."""
         return Report(
             title=self.title,
-            introduction="".join(f"{note}. " for note in self.notes)
-            + "What the columns of this table say, question by question; every number with its "
-            "limits and what they rest on.",
+            introduction=self._introduction,
             sections=self.sections,
             verdicts=self.verdicts,
             next_steps=(*self.next_steps, *self._again()),
             facts=self.facts,
+        )
+
+    def answer(self) -> Answer:
+        """Return the lines of a terminal, the page and the data of a program."""
+        text: list[str | Table] = [Sentence(f"[{v.badge}] ", v.sentence) for v in self.verdicts]
+        for found in self.findings:
+            text += ["", found.question, found.answer]
+            text += [] if found.table is None else [found.table]
+        for one in self.left_out:
+            text += ["", Sentence("Not answered: ", one.sentence)]
+        if self.next_steps:
+            text += ["", "What to do next:"]
+            text += [f"  {step.what} {step.command}".rstrip() for step in self.next_steps]
+        return Answer(
+            data=self.to_dict(),
+            text=text,
+            title=self.title,
+            introduction=self._introduction,
+            findings=lambda: (*self.findings, *self._unanswered()),
+            verdicts=self.verdicts,
+            next_steps=(*self.next_steps, *self._again()),
+            facts=self.facts,
+        )
+
+    @property
+    def _introduction(self) -> str:
+        return "".join(f"{note}. " for note in self.notes) + (
+            "What the columns of this table say, question by question; every number with its "
+            "limits and what they rest on."
         )
 
     def to_html(self, path: str | PathLike[str] | None = None) -> str:
@@ -135,17 +163,13 @@ class Evaluation(Result):
         names = ("question", "result", "of", "value", "lower", "upper", "n")
         return {name: [row[name] for row in rows] for name in names}
 
-    def _unanswered(self) -> tuple[Section, ...]:
+    def _unanswered(self) -> tuple[Finding, ...]:
         if not self.left_out:
             return ()
-        return (
-            Section(
-                question="What was left out?",
-                answer="These questions need more than the columns hold"
-                + (", or a fault to be mended." if any(o.faulty for o in self.left_out) else "."),
-                assumptions=tuple(o.sentence for o in self.left_out),
-            ),
-        )
+        said = "These questions need more than the columns hold"
+        said += ", or a fault to be mended." if any(o.faulty for o in self.left_out) else "."
+        missing = [one.sentence for one in self.left_out]
+        return (finding("What was left out?", said, assumptions=missing),)
 
     def _again(self) -> tuple[NextStep, ...]:
         if not self.command:

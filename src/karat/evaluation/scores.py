@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat._result import Result, plain
+from karat._sentences import Sentence
 from karat._typing import Column
 from karat.audit import best_of_many
 from karat.audit.result import ModelTiers
@@ -59,7 +60,7 @@ class ModelScores(Result):
         said: list[str | Table] = [f"[{v.badge}] {v.sentence}" for v in self.verdicts]
         for name, found in self.results.items():
             for one in found.values():
-                said.append(f"{name}: {one.summary()}")
+                said.append(Sentence(f"{name}: ", one.summary()))
                 said += [f"  {who}: {part.summary()}" for who, part in (one.groups or {}).items()]
                 said += [f"  {gap.summary()}" for gap in one.gaps]
         for tiers in self.comparisons.values():

@@ -68,8 +68,9 @@ class Answer:
         What is printed, in order.
     title, introduction : str
         What stands at the top of the page.
-    findings : callable
-        Returns the sections of the page; it is called, and pictures are drawn, only for a page.
+    findings : callable, optional
+        Returns the sections of the page, drawn or not; it is called, and pictures are drawn, only
+        for a page.
     verdicts, next_steps, facts : sequence
         The other parts of a page, as in `karat.report.Report`.
     """
@@ -78,17 +79,18 @@ class Answer:
     text: Sequence[str | Table] = ()
     title: str = ""
     introduction: str = ""
-    findings: Callable[[], Sequence[Finding]] = tuple
+    findings: Callable[[], Sequence[Finding | Section]] | None = None
     verdicts: Sequence[Verdict] = ()
     next_steps: Sequence[NextStep] = ()
     facts: Sequence[tuple[str, str]] = ()
 
     def page(self) -> Report:
         """Return the page as data, with the pictures."""
+        found = () if self.findings is None else self.findings()
         return Report(
             title=self.title,
             introduction=self.introduction,
-            sections=tuple(finding.section() for finding in self.findings()),
+            sections=tuple(f if isinstance(f, Section) else f.section() for f in found),
             verdicts=tuple(self.verdicts),
             next_steps=tuple(self.next_steps),
             facts=tuple(self.facts),
