@@ -29,8 +29,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
+class Shown(str):
+    """A value as a message is to show it, such as a rounded number."""
+
+    __slots__ = ()
+
+
 def shown(value: Any) -> str:
     """Return a value as a message shows it: no NumPy wrapper, no endless string, on one line."""
+    if isinstance(value, Shown):
+        return str(value)
     text = repr(_unwrapped(value))
     text = " ".join(text.split()) if "\n" in text else text  # arrays span several lines
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -136,17 +144,11 @@ class Given:
     def __post_init__(self) -> None:
         value = _unwrapped(self.value)
         plain = value is None or type(value) in (bool, int, float, complex, str, bytes)
-        object.__setattr__(self, "value", value if plain else _Shown(shown(value)))
+        object.__setattr__(self, "value", value if plain else Shown(shown(value)))
 
     def said(self, _: Words) -> str:
         """Return the value as messages show it."""
-        return self.value if isinstance(self.value, _Shown) else shown(self.value)
-
-
-class _Shown(str):
-    """A value that is kept as a message shows it."""
-
-    __slots__ = ()
+        return shown(self.value)
 
 
 class _Parts:

@@ -283,6 +283,8 @@ def test_bad_input(function, case):
         function(**(arguments(function) | given))
     assert isinstance(caught.value, KaratError)
     assert isinstance(caught.value, ValueError), "so that code written for scikit-learn catches it"
+    assert caught.value.argument, "which argument it is"
+    assert caught.value.expected or caught.value.remedy, "what was expected, or how to fix it"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

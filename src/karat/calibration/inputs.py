@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._callers import caller_level
 from karat._code import Coded
-from karat._sentences import Argument, Expected, Remedy
+from karat._sentences import Argument, Expected, Given, Part, Remedy, Row
 from karat._typing import AnyArray, Column, FloatArray, Frame, IntArray
 from karat._validate import (
     ROUNDED,
@@ -221,12 +221,11 @@ def read_probabilities(y_prob: Frame | Column) -> tuple[FloatArray, list[str] | 
     if _is_table(y_prob):
         columns, names = read_columns(y_prob, "y_prob", each="column per label")
         names = [str(name) for name in names]  # labels are matched with columns as text
-        places = [f"y_prob column {name}, row" for name in names]
     else:
-        columns, names, places = [read_column(y_prob, "y_prob")], [], ["y_prob row"]
+        columns, names = [read_column(y_prob, "y_prob")], []
     arrays = [
-        _probabilities(array, mask, place)
-        for place, (array, mask) in zip(places, columns, strict=True)
+        _probabilities(array, mask, name)
+        for name, (array, mask) in zip(names or [None], columns, strict=True)
     ]
     return np.column_stack(arrays), names if _is_frame(y_prob) else None
 
@@ -246,23 +245,40 @@ def in_order(h: FloatArray, columns: list[str], names: list[str]) -> tuple[Float
     return h, columns
 
 
-def _probabilities(array: AnyArray, mask: AnyArray | None, place: str) -> FloatArray:
+def _probabilities(array: AnyArray, mask: AnyArray | None, column: str | None) -> FloatArray:
+    def at(row: int, said: str) -> list[Part]:
+        if column is None:
+            return [Argument("y_prob"), Row(row, said)]
+        return [Argument("y_prob"), f" column {column}", Row(row, said, before=", ")]
+
     if mask is not None:
         raise ProbabilityError(
-            f"{place} {int(np.flatnonzero(mask)[0])} is missing or NaN; expected probabilities. "
-            "Drop such rows or fill them in"
+            *at(int(np.flatnonzero(mask)[0]), " is missing or NaN; expected "),
+            Expected("probabilities"),
+            Remedy("Drop such rows or fill them in", after=". "),
+            column=column,
         )
     if array.dtype.kind == "U":
         row = odd_text(array) or 0
         text = str(array[row])
-        raise ProbabilityError(f"{place} {row} is the text {text!r}; expected probabilities")
+        raise ProbabilityError(
+            *at(row, " is the text "),
+            Given(text),
+            "; expected ",
+            Expected("probabilities"),
+            column=column,
+        )
     values = array.astype(float)
     wrong = ~((values >= -_ROUNDING) & (values <= 1 + _ROUNDING))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ProbabilityError(
-            f"{place} {row} is {values[row]:g}; expected probabilities between 0 and 1. Apply a "
-            "sigmoid to scores first"
+            *at(row, " is "),
+            f"{values[row]:g}; expected ",
+            Expected("probabilities between 0 and 1"),
+            Remedy("Apply a sigmoid to scores first", after=". "),
+            column=column,
+            given=float(values[row]),
         )
     return np.asarray(np.clip(values, 0.0, 1.0))
 

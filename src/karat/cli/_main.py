@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from karat.cli._run import plain_characters
-from karat.cli._words import command_line, in_flags
+from karat.cli.words import command_line, in_flags
 from karat.exceptions import KaratError, OptionError
 
 _WRONG_USAGE = 2

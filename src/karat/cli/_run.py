@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 # What loads NumPy is imported where it is called: `karat --help` needs none of it.
 from karat._files import first_line, replaced
-from karat.cli._words import in_flags
+from karat.cli.words import in_flags
 from karat.exceptions import DataError, KaratWarning, LabelsMatchedWarning
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from karat._basis import basis_of
 from karat._callers import caller_level
 from karat._result import Estimate, keeps_kind
-from karat._sentences import Argument, Expected, Option, Remedy
+from karat._sentences import Argument, Expected, Option, Remedy, Shown
 from karat._validate import check_count, check_number, named
 from karat.decisions._attainable import AttainableSet
 from karat.decisions.result import Optimum
@@ -131,16 +131,20 @@ def _check_order(metric: MetricBase, attainable: AttainableSet) -> None:
                 Remedy(
                     "pass ",
                     Option("classes"),
-                    " to Attainable.from_proba, the positive class last, for example classes="
-                    f"{known.tolist()}, with the columns in this order",
+                    " to Attainable.from_proba, the positive class last, for example ",
+                    Option("classes", Shown(known.tolist())),
+                    ", with the columns in this order",
                 ),
             ) from error
         if wanted.tolist() != known.tolist():
             raise LabelError(
                 f"{metric.title} is about {named(wanted.tolist())}, in this order, and the columns "
-                f"of what is attainable are {named(known.tolist())}; pass "
-                f"classes={wanted.tolist()} to Attainable.from_proba, with the columns in this "
-                "order"
+                f"of what is attainable are {named(known.tolist())}",
+                Remedy(
+                    "pass ",
+                    Option("classes", Shown(wanted.tolist())),
+                    " to Attainable.from_proba, with the columns in this order",
+                ),
             )
     own = getattr(metric, "groups", None)
     if own is not None and attainable.n_groups is not None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import Result, keeps_kind, stacked
-from karat._sentences import Argument, Expected
+from karat._sentences import Argument, Expected, Option, Remedy, Shown
 from karat._typing import BoolArray, FloatArray
 from karat._validate import (
     check_confidence,
@@ -303,10 +303,13 @@ def _check_attained(safest: FloatArray, worst: float) -> None:
     """Refuse a rate that no classifier keeps, or one only."""
     least = float(worst_rates(safest[None])[0])
     if least >= worst - 1e-9:
+        enough = min(1.0, np.ceil(20 * least + 0.5) / 20)
         raise ElicitationError(
-            f"worst_rate is {worst:g} and every classifier of this space that was found is wrong "
-            f"on {least:.3f} of some class or more; pass worst_rate="
-            f"{min(1.0, np.ceil(20 * least + 0.5) / 20):g} or more"
+            Argument("worst_rate"),
+            f" is {worst:g} and every classifier of this space that was found is wrong on "
+            f"{least:.3f} of some class or more",
+            Remedy("pass ", Option("worst_rate", Shown(f"{enough:g}")), " or more"),
+            given=worst,
         )
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from karat._sentences import Argument, Remedy
+from karat._sentences import Argument, Option, Remedy, Shown
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.elicit.counts import as_cases
 from karat.elicit.families import Family, unit
@@ -745,7 +745,7 @@ def draw_pool(
             f" is {worst_rate:g} and {('no' if not len(tables) else 'only one')} "
             "classifier of this space is wrong on so little of every class (the best "
             f"one found: {least:.3f})",
-            Remedy(f"pass worst_rate={enough:g} or more"),
+            Remedy("pass ", Option("worst_rate", Shown(f"{enough:g}")), " or more"),
         )
     cases = None if out_of is None else _displayed(tables, out_of)
     return Pool(tables, space.coordinates(tables), cases)

@@ -6,7 +6,7 @@ import numpy as np
 
 from karat._basis import Guarantee
 from karat._result import Estimate
-from karat._sentences import Argument, Expected, Remedy, Row
+from karat._sentences import Argument, Expected, Option, Remedy, Row, Shown
 from karat._typing import Column, FloatArray
 from karat._validate import (
     check_choice,
@@ -50,7 +50,12 @@ def bounded_values(values: Column, name: str, low: float, high: float) -> FloatA
             Argument.of(name),
             Row(outside[0]),
             f" is {x[outside[0]]:g}; expected ",
-            Expected(f"numbers between low={low:g} and high={high:g}"),
+            Expected(
+                "numbers between ",
+                Option("low", Shown(f"{low:g}")),
+                " and ",
+                Option("high", Shown(f"{high:g}")),
+            ),
             Remedy("Pass the range that no item can leave, not that of the sample", after=". "),
         )
     return x

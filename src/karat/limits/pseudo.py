@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._result import keeps_kind
-from karat._sentences import Argument, Expected, Option, Remedy
+from karat._sentences import Argument, Expected, Option, Remedy, Shown
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import check_count, check_number, check_rng, check_weights, refuse_option
 from karat.exceptions import DataError
@@ -136,8 +136,15 @@ def _checked(given: Any, n: int, low: float, high: float) -> FloatArray:
     outside = np.isfinite(values) & ((values < low - slack) | (values > high + slack))
     if outside.any():
         raise DataError(
-            f"statistic gave {values[outside][0]:g}; expected numbers between low={low:g} and "
-            f"high={high:g}. Pass the least and the greatest value that it can have"
+            Argument("statistic"),
+            f" gave {values[outside][0]:g}; expected ",
+            Expected(
+                "numbers between ",
+                Option("low", Shown(f"{low:g}")),
+                " and ",
+                Option("high", Shown(f"{high:g}")),
+            ),
+            Remedy("Pass the least and the greatest value that it can have", after=". "),
         )
     return np.where(np.isfinite(values), np.clip(values, low, high), np.nan)
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from karat._result import Frozen, plain
-from karat._sentences import Argument, Expected, Remedy
+from karat._sentences import Argument, Expected, Option, Remedy, Shown
 from karat._typing import FloatArray
 from karat._validate import check_number, check_scores, refuse_option
 from karat.exceptions import DataError
@@ -241,8 +241,11 @@ class FunctionWeight(Weight):
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             raise DataError(
-                f"function is {seen[at]:g} at the false-positive rate {u[at]:.4g}; expected a "
-                f"weight between 0 and the declared sup={self.sup:g}"
+                Argument("function"),
+                f" is {seen[at]:g} at the false-positive rate {u[at]:.4g}; expected ",
+                Expected(
+                    "a weight between 0 and the declared ", Option("sup", Shown(f"{self.sup:g}"))
+                ),
             )
 
     @property

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from karat._files import first_words
+from karat._sentences import Argument
 from karat.exceptions import DataError
 
 _PIECE = 1 << 20
@@ -35,8 +36,10 @@ def check_unpacked(size: int, packed: int, name: str, *, any_size: int = _ANY_SI
     """Refuse what has grown beyond ``any_size`` bytes and a hundred times its packed size."""
     if size > any_size and size > _TIMES * packed:
         raise DataError(
-            f"{name} unpacks to more than {_TIMES} times its {packed:,} bytes ({size:,} so far), "
-            "as files do that are made to fill a memory; if that is meant, unpack it first"
+            Argument.of(name),
+            f" unpacks to more than {_TIMES} times its {packed:,} bytes ({size:,} "
+            "so far), as files do that are made to fill a memory; if that is meant, "
+            "unpack it first",
         )
 
 
@@ -53,7 +56,10 @@ def _pieces(stream: Any, packed: int, name: str, *, any_size: int = _ANY_SIZE) -
             check_unpacked(size, packed, name, any_size=any_size)
             yield piece
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{name} cannot be unpacked: {first_words(error)}") from error
+        raise DataError(
+            Argument.of(name),
+            f" cannot be unpacked: {first_words(error)}",
+        ) from error
 
 
 class PlainText(NamedTuple):
@@ -114,7 +120,8 @@ def _write(path: Path, pieces: Iterable[bytes], name: str) -> None:
     except OSError as error:
         path.unlink(missing_ok=True)
         raise DataError(
-            f"{name} needs a copy in {path.parent}, which cannot be written: {error.strerror}"
+            Argument.of(name),
+            f" needs a copy in {path.parent}, which cannot be written: {error.strerror}",
         ) from error
     except BaseException:
         path.unlink(missing_ok=True)
@@ -189,7 +196,10 @@ def _encoding_of(path: Path, name: str) -> str | None:
                 return None
         others = letters or any(_LETTER.search(part) for part in (piece, opened.read(_ANY_SIZE)))
     if others:
-        raise DataError(f"{name} is broken UTF-8: line {line} holds bytes that are no text")
+        raise DataError(
+            Argument.of(name),
+            f" is broken UTF-8: line {line} holds bytes that are no text",
+        )
     return "cp1252"
 
 
@@ -201,7 +211,10 @@ def json_rows(data: bytes, name: str) -> list[dict[str, Any]] | None:
     try:
         found = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name} cannot be read as JSON: {first_words(error)}") from error
+        raise DataError(
+            Argument.of(name),
+            f" cannot be read as JSON: {first_words(error)}",
+        ) from error
     return found if are_rows(found) else None
 
 

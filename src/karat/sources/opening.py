@@ -353,13 +353,20 @@ def _array(data: bytes, name: str) -> Any:
     rows = json_rows(data, name)
     if rows is None:
         raise DataError(
-            f"{name} is no table; expected a JSON array of objects that hold single values, such "
-            'as [{"label": 1, "score": 0.5}]'
+            Argument.of(name),
+            " is no table; expected ",
+            Expected(
+                'a JSON array of objects that hold single values, such as [{"label": 1, '
+                '"score": 0.5}]'
+            ),
         )
     try:
         return pl.DataFrame(rows, infer_schema_length=None).lazy()
     except Exception as error:  # values of several kinds in one column, or too large
-        raise DataError(f"{name} cannot be read: {first_line(error)}") from error
+        raise DataError(
+            Argument.of(name),
+            f" cannot be read: {first_line(error)}",
+        ) from error
 
 
 def read_texts(path: Path, names: Sequence[str]) -> Any:
@@ -439,7 +446,9 @@ def _check_beginning(opened: BinaryIO, said: str, name: str) -> Dialect:
         ) from error
     if len(header) > _MOST_COLUMNS:
         raise DataError(
-            f"{name} has {len(header):,} columns or more; expected at most {_MOST_COLUMNS:,}"
+            Argument.of(name),
+            f" has {len(header):,} columns or more; expected ",
+            Expected(f"at most {_MOST_COLUMNS:,}"),
         )
     seen_names = Counter(column for column in header if column.strip())
     twice = [column for column, times in seen_names.items() if times > 1]
@@ -486,7 +495,13 @@ def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -
     if not quiet:
         say_dialect(dialect, name, kind)
         for note in said:
-            warnings.warn(f"{name}: {note}", KaratWarning, stacklevel=caller_level())
+            warnings.warn(
+                KaratWarning(
+                    Argument.of(name),
+                    f": {note}",
+                ),
+                stacklevel=caller_level(),
+            )
     return table, bool(said)
 
 
@@ -504,7 +519,11 @@ def _tidied(pl: Any, table: Any, name: str) -> tuple[Any, list[str]]:
     kinds = table.collect_schema()
     nameless = [column for column in kinds if _NAMELESS.fullmatch(column.strip())]
     if nameless and not kinds.keys() - set(nameless):
-        raise DataError(f"{name} has no line with the names of its columns; write one")
+        raise DataError(
+            Argument.of(name),
+            " has no line with the names of its columns",
+            Remedy("write one"),
+        )
     if nameless:
         filled = table.select(pl.col(nameless).count()).collect().row(0)
         if any(filled):

@@ -5,7 +5,7 @@ from karat._sentences import Argument, Option, Row, Words, in_words
 # The arguments that fields of forms are handed on to, by the words that stand beside the fields.
 _FIELDS = {
     "y_true": "True label",
-    "y_pred": "True label",
+    "y_pred": "Prediction",
     "label": "True label",
     "y_score": "Score of the positive class",
     "score": "Score of the positive class",

@@ -262,8 +262,10 @@ def _refuse_voters_without_votes(cast: Ballots) -> None:
         absent = cast.voters.take(np.flatnonzero(votes == 0))
         listed = PassedValues(absent).tolist()
         raise DataError(
-            f"{named(listed)} cast{'s' * (len(listed) == 1)} no vote; leave out a voter that was "
-            "never asked"
+            f"{named(listed)} cast{'s' * (len(listed) == 1)} no vote",
+            Remedy("leave out a voter that was never asked"),
+            argument="votes",
+            column=listed[0],
         )
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from karat._result import Passed, passed_in
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Frame, IntArray
 from karat._validate import (
     collected_alone,
@@ -247,8 +248,9 @@ def table_of(
     if frame is None:
         if columns:
             raise ColumnError(
-                f"{name} is no frame, so it has no columns of the names {named(list(columns))}; "
-                "pass a frame"
+                Argument.of(name),
+                f" is no frame, so it has no columns of the names {named(list(columns))}",
+                Remedy("pass a frame"),
             )
         return TableOfVotes(name, None, votes, {}, passed)
     said = _named_columns(frame, name, columns)
@@ -268,12 +270,17 @@ def table_of(
         return TableOfVotes(name, frame, None, _called(found, said, parts), passed)
     if {"voter", "vote"} & set(said) or (not long and {"classifier", "vote"} <= set(frame.columns)):
         raise ColumnError(
-            f"{name} has columns of voters and votes and none of items; {long_help(frame.columns)}"
+            Argument.of(name),
+            f" has columns of voters and votes and none of items; {long_help(frame.columns)}",
         )
     called = {part: column for part, column in _wide_keys(frame, said).items() if part in keys}
     drop = list(called.values())
     if drop and len(drop) == len(frame.columns):
-        raise ColumnError(f"{name} has no column but {drop}; pass a column per voter")
+        raise ColumnError(
+            Argument.of(name),
+            f" has no column but {drop}",
+            Remedy("pass a column per voter"),
+        )
     return TableOfVotes(name, frame, frame.drop(drop) if drop else frame, called, passed)
 
 
@@ -285,7 +292,8 @@ def _named_columns(frame: Any, name: str, columns: Mapping[str, str] | None) -> 
     for part, column in said.items():
         if column not in frame.columns:
             raise ColumnError(
-                f"columns names {shown(column)} for {part}; {name} has {named(frame.columns)}"
+                Argument("columns"),
+                f" names {shown(column)} for {part}; {name} has {named(frame.columns)}",
             )
     return said
 
@@ -355,8 +363,13 @@ def refuse_identifiers(table: Any, classes: Any, name: str) -> None:
     for label, column in columns:
         if len(column) >= _SOME and _distinct(column[:_SOME]) and _distinct(column):
             raise ColumnError(
-                f"{name} column {shown(label)} has a different value in every row; drop it, or "
-                "name it item, or name the classes in classes= if these are votes"
+                Argument.of(name),
+                f" column {shown(label)} has a different value in every row",
+                Remedy(
+                    "drop it, or name it item, or name the classes in ",
+                    Option("classes"),
+                    " if these are votes",
+                ),
             )
 
 

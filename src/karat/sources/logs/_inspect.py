@@ -263,4 +263,7 @@ def _unpacked(archive: zipfile.ZipFile, raw: Any, info: zipfile.ZipInfo) -> byte
         with ZstdDecompressor().stream_reader(raw.read(packed), read_across_frames=True) as reader:
             return unpacked(reader, packed, name, any_size=_ANY_SIZE)
     except ZstdError as error:
-        raise DataError(f"{name} cannot be unpacked: {first_words(error)}") from error
+        raise DataError(
+            Argument.of(name),
+            f" cannot be unpacked: {first_words(error)}",
+        ) from error

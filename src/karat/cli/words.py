@@ -41,6 +41,7 @@ _OPTIONS = {
     "replace",
     "threshold",
     "weighting",
+    "worst_rate",
     *("label", "pred", "score", "prob", "weak", "judge", "group", "id", "weight"),
 }
 # These look at labelled rows alone, so that the library's numbers of rows are not those of a file.
