@@ -814,6 +814,8 @@ def _native_series(values: Any, name: str | Argument) -> tuple[AnyArray | None, 
                 for column in frame.columns[:1]
             ),
         )
+    if str(series.dtype) in ("Int128", "UInt128"):
+        series = _in_64_bits(series, name)
     null = series.is_null()
     mask = np.asarray(null.to_numpy(), dtype=bool)
     if not mask.any():
@@ -825,6 +827,23 @@ def _native_series(values: Any, name: str | Argument) -> tuple[AnyArray | None, 
     array = np.zeros(len(mask), dtype=kept.dtype)
     array[~mask] = kept
     return array, mask
+
+
+def _in_64_bits(series: Any, name: str | Argument) -> Any:
+    """Return whole numbers that fit into 64 bits as such; name the first that does not."""
+    import narwhals as nw
+
+    beyond = ((series > 2**63 - 1) | (series < -(2**63))).fill_null(value=False)
+    if not beyond.any():
+        return series.cast(nw.Int64)
+    row = int(beyond.arg_max())
+    raise LabelError(
+        Argument.of(name),
+        Row(row, " holds "),
+        Given(str(series[row])),
+        ", a whole number beyond 2^63",
+        Remedy("pass labels and identifiers as text, and scores as decimal numbers"),
+    )
 
 
 def _series_array(series: Any) -> AnyArray:

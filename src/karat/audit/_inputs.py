@@ -129,7 +129,7 @@ def _columns(labels: Any) -> tuple[list[Any], list[Any]]:
         if wanted not in frame.columns:
             raise ColumnError(
                 Argument("labels"),
-                f" has the columns {frame.columns} and no {wanted!r}",
+                f" has the columns {named(frame.columns)} and no {wanted!r}",
                 Remedy("fill in the table that ask() returned, with a column 'label'"),
             )
     return frame[_ITEM].to_list(), frame[_LABEL].to_list()

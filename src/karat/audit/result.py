@@ -7,6 +7,7 @@ from typing import Any
 
 from karat._basis import Guarantee
 from karat._result import Estimate, Estimated, Frozen, Result
+from karat._sentences import shown
 from karat._typing import FloatArray
 from karat.limits.result import AnytimeLimits, Limits
 from karat.metrics.base import Metric
@@ -57,7 +58,7 @@ class JudgedRate(Estimated[float]):
         """Return the rate beside what the judges and the labels alone say."""
         what = "the difference in the rate" if self.difference else "the rate"
         said = (
-            f"{what} of {self.pos_label!r} is {self.value:.3f}, between {self.lower:.3f} and "
+            f"{what} of {shown(self.pos_label)} is {self.value:.3f}, between {self.lower:.3f} and "
             f"{self.upper:.3f} at {100 * self.confidence:g} % confidence, from {self.n_labels:,} "
             f"labels and {len(self.judges)} judge{'s' * (len(self.judges) > 1)} on "
             f"{self.n_items:,} outputs; the judges alone say {self.judged:.3f}"
@@ -281,7 +282,7 @@ def _listed(gaps: list[MetricGap]) -> str:
 
 def measured(metric: Metric, *, difference: bool, pos_label: Any) -> str:
     """Say what is measured: a metric or a difference, and of which class."""
-    of = "" if pos_label is None else f" (positive class {pos_label!r})"
+    of = "" if pos_label is None else f" (positive class {shown(pos_label)})"
     return f"the difference in {metric.title}{of}" if difference else f"{metric.title}{of}"
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from karat._basis import Guarantee
 from karat._result import SEVERAL, Estimate, Estimated, Result, plain, stacked
-from karat._sentences import Sentence
+from karat._sentences import Sentence, shown
 from karat._typing import FloatArray
 from karat.bounds._gold import DeferredCheck
 from karat.exceptions import DataError
@@ -509,7 +509,7 @@ def percent(confidence: float) -> str:
 
 def positive_said(pos_label: Any) -> str:
     """Return the positive class in brackets, nothing where there is none."""
-    return "" if pos_label is None else f" (positive class {pos_label!r})"
+    return "" if pos_label is None else f" (positive class {shown(pos_label)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -156,7 +156,7 @@ def _with_roles(source: Source, given: dict[str, Any], weighting: str) -> Source
     if not any(given.values()):
         raise ColumnError(
             f"name the columns to count with --judge, --pred, --weak, --score and --label; there "
-            f"are {source.names}"
+            f"are {named(source.names)}"
         )
     return source.roles(
         **{role: value for role, value in given.items() if value}, weighting=weighting

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from karat._validate import named
 from karat.exceptions import ColumnError, KaratWarning
 
 
@@ -16,8 +17,8 @@ def chosen_counts(
     if missing or not found:
         what = missing[0] if missing else "…"
         raise ColumnError(
-            f"{flag} {what}: {path.name} holds no such counts; there are {list(found)}. Count them "
-            "with karat count"
+            f"{flag} {what}: {path.name} holds no such counts; there are "
+            f"{named(list(found))}. Count them with karat count"
         )
     return {name: found[name] for name in names or found}
 

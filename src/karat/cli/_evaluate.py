@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from karat._files import replaced
-from karat._validate import refuse_option
+from karat._validate import named, refuse_option
 from karat.cli import _flags as flags
 from karat.cli._run import console, run
 from karat.cli._table import check_cells, read_metric, read_pos_label
@@ -132,7 +132,7 @@ def _agreed(names: Sequence[str], *, yes: bool) -> dict[str, Any]:
     if not guess:
         raise ColumnError(
             "no column has a role; name some with --pred, --label, --judge …, or with --long those "
-            f"of a file with a row per vote: there are {names}"
+            f"of a file with a row per vote: there are {named(names)}"
         )
     err = console(stderr=True)
     err.print("By their names the columns are: " + _flags(guess), markup=False)

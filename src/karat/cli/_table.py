@@ -24,10 +24,12 @@ from karat._validate import (
     check_scores,
     encode_labels,
     match_spellings,
+    named,
     odd_text,
     order_classes,
     refuse_option,
     same_label,
+    shown,
 )
 from karat.calibration.inputs import pair_columns
 from karat.exceptions import (
@@ -152,14 +154,18 @@ def read_probabilities(
     check_score_or_prob(score, prob)
     classes = truth.drop_nulls().unique().sort().to_list()
     if positive is not None and len(classes) != 2:
-        refuse_option(positive, "--pos-label", f"two classes with it, and there are {classes}")
+        refuse_option(
+            positive, "--pos-label", f"two classes with it, and there are {named(classes)}"
+        )
     order = classes
     if len(classes) == 2 and (positive is not None or score is not None or ordered):
         order = order_classes(np.array(classes), positive, name="--label").classes.tolist()
     if score is not None:
         column = table.column("--score", score)
         if len(classes) != 2:
-            expected = f"two classes with it, and there are {classes}; pass one --prob per class"
+            expected = (
+                f"two classes with it, and there are {named(classes)}; pass one --prob per class"
+            )
             refuse_option(score, "--score", expected)
         second = check_scores(column, f"--score {score}")
         if (outside := np.flatnonzero((second < 0) | (second > 1))).size:
@@ -172,7 +178,9 @@ def read_probabilities(
     columns = table.names("--prob", prob, ("prob",))
     matrix = table.columns("--prob", columns)
     if len(columns) != len(classes):
-        expected = f"one column for each of the {len(classes)} classes {classes}, in this order"
+        expected = (
+            f"one column for each of the {len(classes)} classes {named(classes)}, in this order"
+        )
         refuse_option(columns, "--prob", expected)
     of = {name: prob for prob, name in pair_columns(["y"], columns, classes).names.items()}
     place = dict(zip(classes, columns, strict=True))  # in the order of the sorted labels
@@ -221,7 +229,7 @@ class InputTable:
             names = self.every or self.frame.columns
             same = [other for other in names if other.casefold() == name.casefold()]
             close = same or get_close_matches(name, names, n=1)
-            meant = f"did you mean {close[0]!r}?" if close else f"there are {names}"
+            meant = f"did you mean {close[0]!r}?" if close else f"there are {named(names)}"
             raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
         check_cells(flag, name, self.frame[name])
         return self.frame[name]
@@ -381,7 +389,7 @@ class InputTable:
         ]
         if not found:
             names = self.every or self.frame.columns
-            raise ColumnError(f"{flag}: name at least one column; there are {names}")
+            raise ColumnError(f"{flag}: name at least one column; there are {named(names)}")
         return found
 
     def matching(
@@ -405,7 +413,7 @@ class InputTable:
                 own = [name for name in names if name not in taken]
                 hits = [name for name in own if fnmatchcase(name, pattern)]
             if not hits:
-                raise ColumnError(f"{flag} {pattern}: no column matches; there are {names}")
+                raise ColumnError(f"{flag} {pattern}: no column matches; there are {named(names)}")
             found += [name for name in hits if name not in found]
         return found
 
@@ -537,7 +545,7 @@ def known_rows(
 
 # --- Values that a flag names as text and a column holds in a type of its own.
 
-_SHOWN = 6
+_SHOWN, _LONGEST = 6, 60
 
 
 def check_cells(flag: str, name: str, column: Any) -> None:
@@ -553,12 +561,12 @@ def check_cells(flag: str, name: str, column: Any) -> None:
     row, cell = odd + 1, column[odd]
     if numbers:
         expected = "probabilities" if flag == "--prob" else "numbers"
-        raise DataError(f"{flag} {name}: data row {row} holds {cell!r}; expected {expected}")
+        raise DataError(f"{flag} {name}: data row {row} holds {shown(cell)}; expected {expected}")
     others = column.drop_nulls()
     if 2 * others.cast(float, strict=False).is_finite().sum() > len(others):
         warnings.warn(
-            f"{flag} {name}: data row {row} holds {cell!r} and most rows hold numbers; it counts "
-            "as a class of its own",
+            f"{flag} {name}: data row {row} holds {shown(cell)} and most rows hold numbers; it "
+            "counts as a class of its own",
             KaratWarning,
             stacklevel=2,
         )
@@ -591,9 +599,14 @@ def _is_called(label: Any, text: str) -> bool:
     return isinstance(label, float) and text == f"{label:g}"
 
 
+def _cut(label: Any) -> str:
+    text = str(label)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
 def _listed(labels: Iterable[Any]) -> str:
     known = list(labels)
-    return ", ".join(map(str, known[:_SHOWN])) + ", …" * (len(known) > _SHOWN)
+    return ", ".join(_cut(label) for label in known[:_SHOWN]) + ", …" * (len(known) > _SHOWN)
 
 
 def read_class_prior(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from karat._code import Coded
 from karat._files import replaced
-from karat._validate import check_choice
+from karat._validate import check_choice, named
 from karat.cli._run import table_writer
 from karat.cli._table import InputTable
 from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
@@ -118,7 +118,7 @@ def read_votes_of(table: InputTable, flags: Reading) -> Votes:
     found = None if flags.judge and flags.voter is None else flags.found(table)
     if found is None and flags.voter is not None:
         names = table.frame.columns
-        raise ColumnError(f"--id: name the column of the items; there are {names}")
+        raise ColumnError(f"--id: name the column of the items; there are {named(names)}")
     return _wide(table, flags) if found is None else _long(table, flags, found)
 
 

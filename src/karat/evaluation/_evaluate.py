@@ -20,6 +20,7 @@ from karat._validate import (
     check_count,
     check_seed,
     match_spellings,
+    named,
     refuse_option,
     same_label,
 )
@@ -158,7 +159,7 @@ def evaluate(
         chosen = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
         raise ColumnError(
             f"{chosen} alone answers no question; name columns of predictions, "
-            f"scores or votes too, of {source.names}"
+            f"scores or votes too, of {named(source.names)}"
         )
     asked = {
         **given,
@@ -416,7 +417,7 @@ def _is_objects(column: Any) -> bool:
 
 def _no_roles(guess: Roles, columns: list[str]) -> str:
     if not guess:
-        return f"no column has a role; name some with label=, pred=, judge= … of {columns}"
+        return f"no column has a role; name some with label=, pred=, judge= … of {named(columns)}"
     call = ", ".join(
         f"{name}={(found[0] if len(found) == 1 else list(found))!r}"
         for name, found in guess.chosen()

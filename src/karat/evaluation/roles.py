@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from karat._result import Frozen
-from karat._validate import refuse_option
+from karat._validate import named, refuse_option
 from karat.exceptions import ColumnError
 from karat.sources import Source
 from karat.votes import read_table
@@ -140,7 +140,7 @@ def _column(frame: Any, part: str, text: str) -> Any:
     names = [text] if text in frame.columns else text.split("+")
     for name in names:
         if name not in frame.columns:
-            raise ColumnError(f"long: {part} is {name!r}; there are {frame.columns}")
+            raise ColumnError(f"long: {part} is {name!r}; there are {named(frame.columns)}")
     joined = frame[names[0]]
     for name in names[1:]:
         joined = joined.cast(str) + "+" + frame[name].cast(str)

@@ -187,7 +187,8 @@ class MetricBase(Frozen):
                 Remedy(
                     "pass ",
                     Option("classes"),
-                    f" in the order of the weights, or metric.with_classes({found.tolist()[:4]})",
+                    " in the order of the weights, or "
+                    f"metric.with_classes({named(found.tolist(), 4)})",
                     elsewhere=Sentence("pass ", Option("classes"), " in the order of the weights"),
                 ),
             )

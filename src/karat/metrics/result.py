@@ -7,6 +7,7 @@ from typing import Any
 
 from karat._basis import Guarantee
 from karat._result import Estimate, Estimated
+from karat._sentences import shown
 from karat.metrics.base import MetricBase
 
 _METHODS = {
@@ -45,7 +46,7 @@ class MetricGap(Estimated[float]):
     @property
     def title(self) -> str:
         """The metric, and its positive class where the gap has one of its own."""
-        of = "" if self.pos_label is None else f" of {self.pos_label!r}"
+        of = "" if self.pos_label is None else f" of {shown(self.pos_label)}"
         return f"{self.metric.title}{of}"
 
     @property
@@ -120,7 +121,7 @@ class MetricEstimate(Estimated[float]):
     def summary(self) -> str:
         """Return the metric and its limits in one sentence."""
         seen = "undefined" if math.isnan(self.value) else f"{self.value:.4g}"
-        of = "" if self.pos_label is None else f" (positive class {self.pos_label!r})"
+        of = "" if self.pos_label is None else f" (positive class {shown(self.pos_label)})"
         said = (
             f"{self.metric.title}{of} is {seen} on {self.n:,} labelled items, and between "
             f"{self.lower:.4g} and {self.upper:.4g} at {100 * self.confidence:g} % confidence "

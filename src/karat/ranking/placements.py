@@ -121,7 +121,7 @@ def read_labels(
     if len(order) > 2:
         raise LabelError(
             Argument("y_true"),
-            f" holds {len(order)} classes, {order[:8].tolist()}, and y_score is one column",
+            f" holds {len(order)} classes, {named(order.tolist())}, and y_score is one column",
             Remedy("pass one column of scores per class, or y_true == one of them"),
         )
     ordered = order_classes(order, pos_label, stated=classes is not None).classes

@@ -13,6 +13,7 @@ from typing import Any
 
 from karat._basis import Guarantee, basis_of
 from karat._result import Estimate, Estimated, Result
+from karat._sentences import shown
 from karat._typing import AnyArray, FloatArray
 from karat.ranking.methods import Family
 from karat.ranking.weights import AnyWeight, FprBand, Weight
@@ -148,7 +149,7 @@ class WeightedAUC(Estimated[float]):
 
     def summary(self) -> str:
         """Return the area and how sure it is."""
-        n = f"{self.n_positive:,.6g} rows of {self.pos_label!r}, the positive class, and "
+        n = f"{self.n_positive:,.6g} rows of {shown(self.pos_label)}, the positive class, and "
         n += f"{self.n_negative:,.6g} others"
         if self.per_class is not None:
             n = f"{self.average} average of {len(self.per_class)} classes or labels"
@@ -182,8 +183,8 @@ class WeightedAUC(Estimated[float]):
         if self.per_class is not None or self.value >= chance:
             return ""
         return (
-            f". That is below the {chance:.4g} of a ranking by chance: is {self.pos_label!r} the "
-            "positive class, and does a higher score speak for it?"
+            f". That is below the {chance:.4g} of a ranking by chance: is {shown(self.pos_label)} "
+            "the positive class, and does a higher score speak for it?"
         )
 
     def _table(self) -> list[tuple[str, str]]:
@@ -323,7 +324,7 @@ class RankingMeasure(Estimated[float]):
     def _rows(self) -> str:
         if self.per_class is None:
             return (
-                f"{self.n_positive:,.6g} rows of {self.pos_label!r}, the positive class, and "
+                f"{self.n_positive:,.6g} rows of {shown(self.pos_label)}, the positive class, and "
                 f"{self.n_negative:,.6g} others"
             )
         return f"{self.average} average of {len(self.per_class)}"
@@ -347,8 +348,8 @@ class RankingMeasure(Estimated[float]):
         if self.value >= self.chance:
             return ""
         return (
-            f". That is below chance: is {self.pos_label!r} the positive class, and does a higher "
-            "score speak for it?"
+            f". That is below chance: is {shown(self.pos_label)} the positive class, and does a "
+            "higher score speak for it?"
         )
 
     def _table(self) -> list[tuple[str, str]]:

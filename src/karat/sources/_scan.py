@@ -17,7 +17,7 @@ from karat._callers import caller_level
 from karat._result import Passed, keeps_kind
 from karat._sentences import Argument, Expected, Option
 from karat._typing import Column
-from karat._validate import check_choice, check_count, refuse_option
+from karat._validate import check_choice, check_count, named, refuse_option
 from karat.exceptions import ColumnError, DataError, KaratWarning
 from karat.sources.counting import (
     RowWeight,
@@ -162,10 +162,10 @@ class ChosenRoles(dict[str, tuple[str, ...]]):
         columns = self.need(role)
         if named is None and len(columns) > 1:
             raise ColumnError(
-                f"{len(columns)} columns have the role {role!r}: name one of {list(columns)}"
+                f"{len(columns)} columns have the role {role!r}: name one of {named(columns)}"
             )
         if named is not None and named not in columns:
-            raise ColumnError(f"{named!r} has not the role {role!r}; {list(columns)} have")
+            raise ColumnError(f"{named!r} has not the role {role!r}; {named(columns)} have")
         return columns[0] if named is None else named
 
     def maybe(self, role: str) -> str | None:
@@ -569,7 +569,9 @@ def choose_roles(
                 continue
             hits = [n for n in names if fnmatchcase(n, pattern) and taken.get(n, role) == role]
             if not hits:
-                raise ColumnError(f"{role}={pattern!r}: no column matches; there are {list(names)}")
+                raise ColumnError(
+                    f"{role}={pattern!r}: no column matches; there are {named(names)}"
+                )
             found += hits
         twice = [c for i, c in enumerate(found) if c in found[:i] and c in exact[role]]
         if twice and exact[role].count(twice[0]) > 1:
@@ -601,7 +603,7 @@ def _existing(role: str, name: str, names: Sequence[str]) -> str:
         return name
     same = [other for other in names if other.casefold() == name.casefold()]
     close = same or get_close_matches(name, names, n=1)
-    meant = f"did you mean {close[0]!r}?" if close else f"there are {list(names)}"
+    meant = f"did you mean {close[0]!r}?" if close else f"there are {named(names)}"
     raise ColumnError(
         Option(role, name), ": there is no such column; ", meant, column=name, given=name
     )

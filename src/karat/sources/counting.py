@@ -134,7 +134,7 @@ def joint_counts_of(
     if other:
         raise DataError(
             f"the label column {label!r} holds {other[0]!r}, and the counts of each score have the "
-            f"classes {classes.tolist()}; count the same rows"
+            f"classes {named(classes.tolist())}; count the same rows"
         )
     counts = np.zeros((2, len(edges[0]) + 1, len(edges[1]) + 1), dtype=np.int64)
     code = (labels == classes[1].item()).cast(int).to_numpy()

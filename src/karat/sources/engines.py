@@ -185,14 +185,19 @@ def engine_of(lazy: Any) -> str:
     return str(lazy.implementation).lower()
 
 
+def is_fault(error: BaseException) -> bool:
+    """Return whether an engine failed: no Ctrl-C, but the panics of Polars, which are no errors."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
 @contextmanager
 def engine_errors(engine: str) -> Iterator[None]:
     """Turn what an engine raises, when a query is made or run, into one sentence."""
     try:
         yield
-    except KaratError:
-        raise
-    except Exception as error:  # each engine raises its own
+    except BaseException as error:  # each engine raises its own
+        if isinstance(error, KaratError) or not is_fault(error):
+            raise
         text = f"{type(error).__name__}: {error}"
         if engine == "pyspark" and any(sign in text for sign in _GONE):
             raise DataError(

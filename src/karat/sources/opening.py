@@ -22,7 +22,7 @@ from karat._sentences import Argument, Expected, Option, Remedy, Wording
 from karat._validate import check_choice, check_count, shown
 from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratError, KaratWarning
 from karat.sources._text import PlainText, broken_line, json_rows, plain_bytes, plain_text
-from karat.sources.engines import collect
+from karat.sources.engines import collect, is_fault
 
 
 def list_files(source: str | Path) -> list[Path]:
@@ -476,11 +476,13 @@ def _lazy(source: Any, kind: str, name: str, dialect: Dialect, *, quiet: bool) -
             table = pl.read_parquet(source).lazy() if in_memory else pl.scan_parquet(source)
         else:
             table = pl.read_ipc(source).lazy() if in_memory else pl.scan_ipc(source)
-        table.collect_schema()
+        beyond = [n for n, k in table.collect_schema().items() if k in (pl.Int128, pl.UInt128)]
+        if beyond:  # identifiers and labels, which nobody computes with
+            table = table.with_columns(pl.col(beyond).cast(pl.String))
         rows = len(table.head(1).collect())
-    except KaratError:
-        raise
-    except Exception as error:  # the readers raise many kinds of error for a broken file
+    except BaseException as error:  # the readers raise many kinds of error for a broken file
+        if isinstance(error, KaratError) or not is_fault(error):
+            raise
         whole = source.getvalue() if in_memory else source
         where = broken_line(whole) if kind == "jsonl" else ""
         raise DataError(

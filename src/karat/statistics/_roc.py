@@ -18,6 +18,7 @@ from karat._validate import (
     check_weighting,
     check_weights,
     encode_labels,
+    named,
     order_classes,
     require_two_classes,
 )
@@ -71,7 +72,7 @@ def roc_counts(
     if len(order) > 2:
         raise LabelError(
             Argument("y_true"),
-            f" holds {len(order)} classes, {order[:8].tolist()}; expected ",
+            f" holds {len(order)} classes, {named(order.tolist())}; expected ",
             Expected("two"),
             ". For one class against the rest pass y_true == that class",
         )

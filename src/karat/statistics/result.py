@@ -9,7 +9,7 @@ import numpy as np
 
 from karat._result import Result, crossed, keeps_kind
 from karat._typing import AnyArray, FloatArray
-from karat._validate import is_beyond_floats
+from karat._validate import is_beyond_floats, named
 from karat.exceptions import DataError, LabelError
 from karat.statistics.patterns import added_squares, merge_groups, spread, union
 
@@ -269,8 +269,8 @@ class RocCounts(Result):
             return NotImplemented
         if not np.array_equal(self.classes, other.classes):
             raise LabelError(
-                f"one part has the classes {self.classes.tolist()} and the other "
-                f"{other.classes.tolist()}; count both with the same classes and pos_label"
+                f"one part has the classes {named(self.classes.tolist())} and the other "
+                f"{named(other.classes.tolist())}; count both with the same classes and pos_label"
             )
         if self.cells or other.cells:
             raise DataError(

@@ -448,7 +448,8 @@ def proba_of_patterns(label_model: Any, found: Patterns) -> FloatArray:
     order = found.classes.tolist()
     if set(known.tolist()) != set(order):
         raise LabelError(
-            f"the label model knows the classes {known.tolist()} and the data the classes {order}",
+            f"the label model knows the classes {named(known.tolist())} and the data the classes "
+            f"{named(list(order))}",
             Remedy(
                 "fit it with ", Option("classes"), " these, or pass ", Option("classes"), " those"
             ),

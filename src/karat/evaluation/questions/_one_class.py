@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._basis import basis_of
+from karat._sentences import shown
 from karat._typing import FloatArray
 from karat.evaluation.questions._finding import Evidence, percent, script, several
 from karat.exceptions import KaratError
@@ -95,7 +96,7 @@ def below_one_class(
     values = [f"{name} ({b.accuracy:.3f})" for name, b in below.items()]
     weighted = f", weighted by {by}" if by else ""
     said = (
-        f"Accuracy of {several(values)} is less than that of always predicting {first.always!r} "
+        f"Accuracy of {several(values)} is less than that of always predicting {shown(first.always)} "
         f"({first.best:.3f}), on the {len(y):,} labelled rows{weighted}."
     )
     change = "a better model, or another metric: accuracy does not count what each error costs"
@@ -103,7 +104,7 @@ def below_one_class(
         if b.swapped is not None:
             one, two = b.swapped
             said += (
-                f" With {one!r} and {two!r} exchanged in {name} it would be {b.exchanged:.3f}: the "
+                f" With {shown(one)} and {shown(two)} exchanged in {name} it would be {b.exchanged:.3f}: the "
                 "two labels may be swapped."
             )
             change = "predictions and labels that mean the same by each class"
@@ -130,7 +131,7 @@ def one_class(e: Evidence) -> Finding | None:
         f"{name}: accuracy": accuracy.estimate(y, known[name], **options) for name in e.roles.pred
     }
     constant = y.clear(len(y)).fill_null(always)
-    results[f"always {always}: accuracy"] = accuracy.estimate(y, constant, **options)
+    results[f"always {_short(always)}: accuracy"] = accuracy.estimate(y, constant, **options)
     return Finding(
         key="one_class",
         question="Is it better than always predicting one class?",
@@ -158,3 +159,9 @@ def one_class(e: Evidence) -> Finding | None:
         ),
         verdicts=(verdict,),
     )
+
+
+def _short(label: Any) -> str:
+    """Return a label as the name of a row, without its end where it is very long."""
+    text = str(label)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -5,6 +5,7 @@ from typing import Any
 
 from karat._basis import basis_of
 from karat._callers import caller_level
+from karat._sentences import shown
 from karat.evaluation.questions._finding import (
     Evidence,
     LeftOut,
@@ -73,7 +74,7 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
     return Finding(
         key="ranking",
         question=question,
-        answer=" ".join([*_sentences(areas), f"The positive class is {first.pos_label!r}."]),
+        answer=" ".join([*_sentences(areas), f"The positive class is {shown(first.pos_label)}."]),
         results={**areas, **({} if compared is None else {"comparison": compared})},
         drawn=first if compared is None else compared,
         picture=_picture(e, compared),
@@ -147,7 +148,7 @@ def _rows(areas: dict[str, WeightedAUC]) -> list[tuple[str, ...]]:
 def _verdict(e: Evidence, name: str, r: WeightedAUC) -> Verdict:
     said = f"{of(_KINDS[0][0], name)} is {between(r)}"
     if r.upper < 0.5:
-        said += f"{e.sampled}: it ranks backwards; is {r.pos_label!r} the positive class?"
+        said += f"{e.sampled}: it ranks backwards; is {shown(r.pos_label)} the positive class?"
     elif r.lower <= 0.5:
         said += f": a ranking by chance (0.5) is not excluded{e.sampled}."
     else:

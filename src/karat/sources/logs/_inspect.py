@@ -3,13 +3,14 @@
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from karat._files import first_words
 from karat._sentences import Argument, Expected
-from karat.exceptions import DataError
+from karat.exceptions import DataError, KaratError
 from karat.sources._text import unpacked
 from karat.sources.logs._records import Log, fields, long_log, needed, objects, verdict_of
 
@@ -192,6 +193,8 @@ def _verdicts(
 _ZSTANDARD = 93
 _ANY_SIZE = 1 << 24  # JSON takes twenty times its size in memory
 _CUT = "Key removed from summary"
+# What Python raises for archives that are cut, changed, encrypted or packed in another way.
+_BROKEN = (zipfile.BadZipFile, OSError, EOFError, RuntimeError, struct.error, zlib.error)
 
 
 def open_archive(path: Path) -> dict[str, Any]:
@@ -200,13 +203,22 @@ def open_archive(path: Path) -> dict[str, Any]:
     Summaries hold the scores without the transcripts; single samples are read only where the votes
     of a panel were cut from the summary, or where there are no summaries.
     """
+    try:
+        return _opened(path)
+    except _BROKEN as error:
+        raise DataError(f"{path.name} is a damaged archive: {first_words(error)}") from error
+
+
+def _opened(path: Path) -> dict[str, Any]:
     with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
         members = {info.filename: info for info in archive.infolist()}
 
         def read(name: str) -> Any:
             try:
                 return json.loads(_unpacked(archive, raw, members[name]))
-            except (ValueError, RecursionError, zipfile.BadZipFile, EOFError) as error:
+            except KaratError:
+                raise
+            except (ValueError, RecursionError, *_BROKEN) as error:
                 said = f"{path.name}: {name} cannot be read: {first_words(error)}"
                 raise DataError(said) from error
 
