@@ -96,16 +96,16 @@ def below_one_class(
     values = [f"{name} ({b.accuracy:.3f})" for name, b in below.items()]
     weighted = f", weighted by {by}" if by else ""
     said = (
-        f"Accuracy of {several(values)} is less than that of always predicting {shown(first.always)} "
-        f"({first.best:.3f}), on the {len(y):,} labelled rows{weighted}."
+        f"Accuracy of {several(values)} is less than that of always predicting "
+        f"{shown(first.always)} ({first.best:.3f}), on the {len(y):,} labelled rows{weighted}."
     )
     change = "a better model, or another metric: accuracy does not count what each error costs"
     for name, b in below.items():
         if b.swapped is not None:
             one, two = b.swapped
             said += (
-                f" With {shown(one)} and {shown(two)} exchanged in {name} it would be {b.exchanged:.3f}: the "
-                "two labels may be swapped."
+                f" With {shown(one)} and {shown(two)} exchanged in {name} it would be "
+                f"{b.exchanged:.3f}: the two labels may be swapped."
             )
             change = "predictions and labels that mean the same by each class"
     # A count of the rows at hand: nothing is left to chance.
