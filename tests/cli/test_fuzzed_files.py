@@ -209,10 +209,8 @@ def test_long_names_and_labels_are_cut(kind, command, karat, tmp_path, monkeypat
     if kind == "columns":
         table = pl.DataFrame({f"column_{i}": [0, 1] for i in range(3000)})
     for name in ("y", "a", "b", "w0", "w1", "w2") if kind != "columns" else ():
-        text = [
-            LONG[v] if kind == "labels" else f"{LONG[0][:2000]}{i}"
-            for i, v in enumerate(table[name])
-        ]
+        many = [f"{LONG[0][:2000]}{i % 9}" for i in range(N)]
+        text = [LONG[v] for v in table[name]] if kind == "labels" else many
         table = table.with_columns(pl.Series(name, text))
     table.write_csv("rows.csv")
     with warnings.catch_warnings():

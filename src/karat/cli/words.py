@@ -45,6 +45,7 @@ _OPTIONS = {
     *("label", "pred", "score", "prob", "weak", "judge", "group", "id", "weight"),
 }
 # These look at labelled rows alone, so that the library's numbers of rows are not those of a file.
+_LONGEST = 100  # characters of a value that is shown
 _LABELLED = {"score", "gate", "optimize", "calibration", "evaluate"}
 
 _words: ContextVar[Sequence[str]] = ContextVar("_words", default=())
@@ -92,7 +93,9 @@ class Flags(Words):
     def option(self, mark: Option) -> str:
         """Return the flag, with a value as a shell takes it."""
         flag = _flag(mark.name)
-        return flag if mark.value is None else f"{flag} {shlex.quote(str(mark.value))}"
+        text = "" if mark.value is None else str(mark.value)
+        short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        return flag if mark.value is None else f"{flag} {shlex.quote(short)}"
 
     def row(self, mark: Row) -> str:
         """Return the data row, counted from 1, where the rows counted are those of the file."""
