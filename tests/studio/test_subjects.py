@@ -44,7 +44,7 @@ def test_a_subject_is_recovered_within_its_limits(found, name):
     assert limits.lower <= ratio <= limits.upper
     assert known.result.status == "certified"
     assert known.evaluation.n == 15
-    assert known.evaluation.agreement.value >= 13 / 15
+    assert known.evaluation.value >= 13 / 15
     assert known.checks.n_right == known.checks.n_dominated
 
 

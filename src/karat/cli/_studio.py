@@ -163,7 +163,7 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
                 str(result.n_queries),
                 "–" if main is None else f"{main.value:.3g} ({main.lower:.3g} to {main.upper:.3g})",
                 f"{100 * result.agreement:.0f} %",
-                "–" if evaluated is None else f"{100 * evaluated.agreement.value:.0f} %",
+                "–" if evaluated is None else f"{100 * evaluated.value:.0f} %",
                 "–"
                 if evaluated is None or evaluated.baseline is None
                 else f"{100 * evaluated.baseline.value:.0f} %",
@@ -176,7 +176,7 @@ def _answer(study: Any, found: list[Any], ratio: float) -> Answer:
                 "n_answers": result.n_queries,
                 "ratios": result.ratios,
                 "expected_agreement": result.agreement,
-                "agreement": None if evaluated is None else evaluated.agreement.value,
+                "agreement": None if evaluated is None else evaluated.value,
             }
         )
     certified = sum(known.result.status == "certified" for known in found)

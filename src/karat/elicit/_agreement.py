@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._result import Result, keeps_kind, stacked
+from karat._result import Estimate, Estimated, keeps_kind, stacked
 from karat._sentences import Argument, Expected, Option, Remedy, Shown
 from karat._typing import BoolArray, FloatArray
 from karat._validate import (
@@ -34,7 +34,7 @@ from karat.elicit.oracles import ROUNDING, metric_margin
 from karat.elicit.spaces import QuestionSpace, Space
 from karat.elicit.transcript import SIGNS, Query, check_answer
 from karat.exceptions import ElicitationError
-from karat.limits import Limits, clopper_pearson
+from karat.limits import clopper_pearson
 from karat.metrics import as_metric
 from karat.metrics.base import MetricBase
 
@@ -105,25 +105,23 @@ def agreement_on(
     told = [(asked[i], float(signs[i])) for i in decided]
     right = _agrees(as_metric(metric), told)
     alone = AgreementOnPairs(
-        agreement=clopper_pearson(int(right.sum()), n, confidence=level),
+        estimate=clopper_pearson(int(right.sum()), n, confidence=level).estimate,
         n=n,
         n_ties=given.count("tie"),
         n_skips=given.count("skip"),
-        confidence=level,
     )
     if baseline is None:
         return alone
     other = _agrees(as_metric(baseline), told)
     only = int((right & ~other).sum()), int((other & ~right).sum())
     lower, upper = paired_limits(*only, n, level)
+    apart = (only[0] - only[1]) / n if n else math.nan
     return replace(
         alone,
-        baseline=clopper_pearson(int(other.sum()), n, confidence=level),
+        baseline=clopper_pearson(int(other.sum()), n, confidence=level).estimate,
         only_metric=only[0],
         only_baseline=only[1],
-        difference=(only[0] - only[1]) / n if n else float("nan"),
-        difference_lower=lower,
-        difference_upper=upper,
+        difference=Estimate.of(apart, lower, upper, level, "finite-sample"),
         p_value=mcnemar_p_value(*only),
     )
 
@@ -139,43 +137,39 @@ def _agrees(metric: MetricBase, told: list[tuple[Query, float]]) -> BoolArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AgreementOnPairs(Result):
+class AgreementOnPairs(Estimated[float]):
     """The share of a person's answers that a metric gives too, and another metric beside it.
 
     Attributes
     ----------
-    agreement : Limits
+    estimate : Estimate
         The share of the answers "first" and "second" that the metric agrees with (𝓜 of Hiranandani
-        2021, equation 8.2, as a share), with exact limits.
+        2021, equation 8.2, as a share), with exact limits, as ``value``, ``lower``, ``upper``,
+        ``confidence`` and ``basis``.
     n : int
         Number of answers "first" or "second": what the share is of.
     n_ties, n_skips : int
         Answers that prefer neither side; they are in no share.
-    baseline : Limits or None
+    baseline : Estimate or None
         The same share for the metric that this one is compared with.
     only_metric, only_baseline : int
         Answers that only the one of both metrics agrees with.
-    difference, difference_lower, difference_upper : float
+    difference : Estimate or None
         By how much the metric's share exceeds the baseline's, with limits that hold for any number
-        of answers; NaN without a baseline.
+        of answers; None without a baseline.
     p_value : float
         McNemar's exact two-sided p-value of both metrics being right equally often; NaN without a
         baseline.
-    confidence : float
-        Probability that the limits hold.
     """
 
-    agreement: Limits
+    estimate: Estimate[float]
     n: int
     n_ties: int
     n_skips: int
-    confidence: float
-    baseline: Limits | None = None
+    baseline: Estimate[float] | None = None
     only_metric: int = 0
     only_baseline: int = 0
-    difference: float = math.nan
-    difference_lower: float = math.nan
-    difference_upper: float = math.nan
+    difference: Estimate[float] | None = None
     p_value: float = math.nan
 
     def summary(self) -> str:
@@ -183,22 +177,23 @@ class AgreementOnPairs(Result):
         if self.n == 0:
             return "No answer prefers a side, so there is nothing to agree with."
         text = (
-            f"The metric agrees with {_percent(self.agreement.value)} of {self.n} answers "
-            f"({100 * self.confidence:g} %: {_percent(self.agreement.lower)} to "
-            f"{_percent(self.agreement.upper)})"
+            f"The metric agrees with {_percent(self.value)} of {self.n} answers "
+            f"({100 * self.confidence:g} %: {_percent(self.lower)} to "
+            f"{_percent(self.upper)})"
         )
         if self.n_ties:
             text += f", {self.n_ties} tie{'s' * (self.n_ties > 1)} left out"
-        if self.baseline is None:
+        if self.baseline is None or self.difference is None:
             return text + "."
+        apart = self.difference
         return text + (
             f"; the baseline with {_percent(self.baseline.value)}, a difference of "
-            f"{100 * self.difference:+.0f} points ({100 * self.difference_lower:+.0f} to "
-            f"{100 * self.difference_upper:+.0f}; McNemar's p = {self.p_value:.2g})."
+            f"{100 * apart.value:+.0f} points ({100 * apart.lower:+.0f} to "
+            f"{100 * apart.upper:+.0f}; McNemar's p = {self.p_value:.2g})."
         )
 
     def _columns(self) -> dict[str, Any]:
-        shares = {"metric": self.agreement, "baseline": self.baseline}
+        shares = {"metric": self.estimate, "baseline": self.baseline}
         return stacked("name", {name: share for name, share in shares.items() if share is not None})
 
     def _table(self) -> list[tuple[str, str]]:

@@ -125,7 +125,7 @@ def test_a_subject_of_table_8_4_with_a_mouse(served, opened):
     ratio = found.result.ratios[0]
     assert ratio.lower <= 0.875 / 0.125 <= ratio.upper
     assert found.result.n_queries <= 20, "the thesis asked about 20"
-    assert found.evaluation.agreement.value == 1.0
+    assert found.evaluation.value == 1.0
 
 
 def test_a_person_with_a_keyboard(served, opened):

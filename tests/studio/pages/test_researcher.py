@@ -263,7 +263,7 @@ def test_the_dashboard_shows_what_services_say(played, researcher, served):
     assert len(found.rows) == 3
     assert found.better + found.equal + found.worse == 3
     n = sum(known.evaluation.n for known in overview.people)
-    hits = sum(round(k.evaluation.agreement.value * k.evaluation.n) for k in overview.people)
+    hits = sum(round(k.evaluation.value * k.evaluation.n) for k in overview.people)
     assert found.metric.value == pytest.approx(hits / n)
     assert [q.name for q in overview.quantities] == ["a missed malignant against a false malignant"]
     assert {name for name, (right, of) in overview.checks.items() if of} >= {"dominated pairs"}

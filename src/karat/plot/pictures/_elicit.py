@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat._result import Estimate
 from karat.elicit import AgreementOnPairs, CheckScores, ElicitationResult, SharedMetric
 from karat.elicit.checks import IndifferenceTest
 from karat.elicit.result import (
@@ -13,7 +14,6 @@ from karat.elicit.result import (
     TradeOff,
     WeightTable,
 )
-from karat.limits import Limits
 from karat.plot.style import COLORS, GRID, INK, ON_PALE, literal, new_axes, quiet
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 def draw_pairs_agreed(result: AgreementOnPairs, ax: "Axes | None" = None) -> "Axes":
     """Draw the share of answers that the metric, and the baseline, agree with."""
     ax = new_axes(ax, (6.0, 1.7 if result.baseline is None else 2.2))
-    rows = [("the metric", result.agreement)]
+    rows = [("the metric", result.estimate)]
     if result.baseline is not None:
         rows.append(("the baseline", result.baseline))
     _draw_shares(ax, rows)
     limits = f"{100 * result.confidence:g} % limits"
     ax.set_xlabel(f"share of {result.n} answers that agree, with {limits}", loc="right")
-    if result.baseline is not None:
+    if (apart := result.difference) is not None:
         ax.set_title(
-            f"{100 * result.difference:+.0f} points ({100 * result.difference_lower:+.0f} to "
-            f"{100 * result.difference_upper:+.0f}), p = {result.p_value:.2g}",
+            f"{100 * apart.value:+.0f} points ({100 * apart.lower:+.0f} to "
+            f"{100 * apart.upper:+.0f}), p = {result.p_value:.2g}",
             fontsize=10,
             loc="left",
         )
@@ -43,8 +43,8 @@ def draw_check_scores(result: CheckScores, ax: "Axes | None" = None) -> "Axes":
     """Draw the shares of checks answered rightly and as before; a coin has half of both."""
     ax = new_axes(ax, (6.0, 2.2))
     rows = [
-        (f"dominated pairs ({result.n_dominated})", result.attention),
-        (f"repeated questions ({result.n_repeated})", result.consistency),
+        (f"dominated pairs ({result.n_dominated})", result.attention.estimate),
+        (f"repeated questions ({result.n_repeated})", result.consistency.estimate),
     ]
     _draw_shares(ax, rows)
     limits = f"{100 * result.confidence:g} % limits"
@@ -52,7 +52,7 @@ def draw_check_scores(result: CheckScores, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _draw_shares(ax: Any, rows: list[tuple[str, Limits]]) -> None:
+def _draw_shares(ax: Any, rows: list[tuple[str, Estimate[float]]]) -> None:
     ax.axvline(0.5, color=GRID, linestyle=":", zorder=1)
     for at, (_, share) in enumerate(rows):
         color = COLORS[at]

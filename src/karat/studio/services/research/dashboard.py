@@ -133,7 +133,7 @@ class Overview:
             found = known.evaluation
             if found is None or found.n == 0:
                 continue
-            share, base = found.agreement, found.baseline
+            share, base = found, found.baseline
             n_all += found.n
             rows.append(
                 Interval(

@@ -105,9 +105,9 @@ def _person_row(known: PersonResult) -> dict[str, Any]:
     if known.evaluation is not None:
         found = known.evaluation
         row |= {
-            "agreement": found.agreement.value,
-            "agreement, lower": found.agreement.lower,
-            "agreement, upper": found.agreement.upper,
+            "agreement": found.value,
+            "agreement, lower": found.lower,
+            "agreement, upper": found.upper,
             "agreement, n": found.n,
             "agreement of guess": None if found.baseline is None else found.baseline.value,
         }
