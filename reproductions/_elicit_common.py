@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from karat.elicit import DiagonalSpace, Elicitation, MetricOracle, Query
-from karat.elicit._problem import Problem
+from karat.elicit._problems import Problem
 from karat.elicit.families import Family
 from karat.elicit.posterior import Brackets
 from karat.elicit.search import Steps

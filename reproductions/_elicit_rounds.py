@@ -19,7 +19,7 @@ from _show import Promise, number, say, show_table
 
 from karat.datasets import LogisticLaw
 from karat.elicit import BinarySpace, ConfusionSpace, Elicitation, MetricOracle, Query
-from karat.elicit._problems_binary import LinearBinary
+from karat.elicit._problems import LinearBinary
 from karat.elicit.posterior import Brackets
 from karat.elicit.search import Steps, unimodal
 from karat.exceptions import KaratWarning

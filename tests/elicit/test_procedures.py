@@ -18,7 +18,7 @@ from karat.elicit import (
     MetricOracle,
     load_transcript,
 )
-from karat.elicit._problems_binary import LinearBinary
+from karat.elicit._problems import LinearBinary
 from karat.elicit.asking import Effort
 from karat.exceptions import ContradictionWarning, NotIdentifiedWarning
 from karat.metrics import (

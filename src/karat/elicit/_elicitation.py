@@ -22,8 +22,7 @@ from karat._validate import (
     shown,
 )
 from karat.elicit._build_result import build_result, named_metric
-from karat.elicit._problem import Problem, Standing
-from karat.elicit._problems_binary import LinearBinary, RatioBinary
+from karat.elicit._problems import LinearBinary, Problem, RatioBinary, Standing
 from karat.elicit._problems_diagonal import LinearDiagonal, MonotoneDiagonal, RatioDiagonal
 from karat.elicit._problems_general import (
     LinearConfusion,

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from karat._typing import FloatArray
-from karat.elicit._problem import Problem, Standing
+from karat.elicit._problems import Problem, Standing
 from karat.elicit.families import BestForMeans, Family, LinearFamily, PowerMeanFamily, RatioFamily
 from karat.elicit.posterior import Brackets
 from karat.elicit.search import (

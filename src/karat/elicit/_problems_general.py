@@ -10,7 +10,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_count, check_flag
-from karat.elicit._problem import Problem, Standing
+from karat.elicit._problems import Problem, Standing
 from karat.elicit._problems_slopes import SlopeProblem, flat_sites
 from karat.elicit._rate_space import RateSpace
 from karat.elicit.families import (

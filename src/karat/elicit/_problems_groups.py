@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.elicit._problem import Standing
+from karat.elicit._problems import Standing
 from karat.elicit._problems_slopes import GroupProblem, flat_sites
 from karat.elicit.families import TINY, FairFamily, Family, LinearGaps, Monomials, SquaredGaps, unit
 from karat.elicit.posterior import Brackets

@@ -11,7 +11,7 @@ import numpy as np
 
 from karat._typing import FloatArray
 from karat._validate import check_flag, refuse_option
-from karat.elicit._problem import Problem, Standing
+from karat.elicit._problems import Problem, Standing
 from karat.elicit._rate_space import JointRates, RateSpace
 from karat.elicit.families import FairFamily, Family, unit
 from karat.elicit.posterior import Brackets
