@@ -11,8 +11,16 @@ from pathlib import Path
 
 EXTRAS = ("arviz", "duckdb", "studio", "dev")
 LEFT_OUT = {
-    "axe-playwright-python", "import-linter", "karat", "mypy", "playwright", "ruff", "torch",
-}  # fmt: skip
+    "axe-playwright-python",
+    "dask",
+    "ibis-framework",
+    "import-linter",
+    "karat",
+    "mypy",
+    "playwright",
+    "ruff",
+    "torch",
+}
 
 
 def lowest(requirements: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import shutil
 import warnings
 
+import narwhals as nw
 import numpy as np
 import pytest
 
@@ -127,3 +128,25 @@ def test_a_session_that_is_gone(spark):
     spark.stop()
     with pytest.raises(DataError, match="Spark session of this frame is gone"):
         data.confusion()
+
+
+def test_an_evaluation_takes_distinct_rows_and_no_others(spark, table, monkeypatch):
+    rounded = table.with_columns(score=table["score"].round(1))
+    options = {"label": "y", "pred": "pred", "score": "score", "group": "sex"}
+    expected = karat.evaluate(rounded, **options)
+    frame = spark.createDataFrame(rounded.select("id", *options.values()).to_pandas())
+    brought, run = [], nw.LazyFrame.collect
+
+    def counted(self, *args, **kwargs):
+        found = run(self, *args, **kwargs)
+        brought.append(len(found))
+        return found
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", counted)
+    found = karat.evaluate(frame, **options)
+    assert max(brought) < 2_000
+    assert dict(found.facts)["rows"] == "300,000"
+    assert [v.sentence for v in found.verdicts] == [v.sentence for v in expected.verdicts]
+    own, other = expected.to_frame(), found.to_frame()
+    for column in ("value", "lower", "upper"):
+        assert np.allclose(own[column], other[column], rtol=0, atol=1e-12, equal_nan=True)

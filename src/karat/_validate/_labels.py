@@ -6,6 +6,7 @@ holds the one rule, and its table of words.
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -454,11 +455,20 @@ class Spellings(NamedTuple):
     said: tuple[str, ...]
 
 
-def by_frequency(column: Any) -> list[Any]:
-    """Return the distinct labels of a Polars column, the most frequent first."""
-    counts = column.drop_nulls().value_counts(name="n")
-    found = zip(counts[column.name].to_list(), counts["n"].to_list(), strict=True)
-    return [label for label, _ in sorted(found, key=lambda pair: (-pair[1], str(pair[0])))]
+def by_frequency(column: Any, counts: IntArray | None = None) -> list[Any]:
+    """Return the distinct labels of a Polars column, the most frequent first.
+
+    ``counts`` are the rows that each place of the column stands for, if not one.
+    """
+    number: Counter[Any] = Counter()
+    if counts is None:
+        found = column.drop_nulls().value_counts(name="n")
+        number.update(dict(zip(found[column.name].to_list(), found["n"].to_list(), strict=True)))
+    else:
+        for label, n in zip(column.to_list(), counts.tolist(), strict=True):
+            number[label] += n
+        number.pop(None, None)
+    return sorted(number, key=lambda label: (-number[label], str(label)))
 
 
 def match_spellings(columns: Mapping[str, Sequence[Any]], known: Sequence[Any] = ()) -> Spellings:

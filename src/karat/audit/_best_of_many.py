@@ -15,8 +15,11 @@ from karat._validate import (
     check_confidence,
     check_rng,
     check_same_length,
+    check_weighting,
+    check_weights,
     encode_labels,
     native_frame,
+    refuse_option,
     require_two_classes,
 )
 from karat.audit.result import ModelTiers
@@ -34,6 +37,8 @@ def best_of_many(
     y_true: Column,
     *,
     metric: MetricBase | str,
+    sample_weight: Column | None = None,
+    weighting: str | None = None,
     classes: Column | None = None,
     pos_label: Any = None,
     confidence: float = 0.95,
@@ -62,6 +67,10 @@ def best_of_many(
         True labels of a random sample.
     metric : Metric or str
         What to rank by.
+    sample_weight : column (n,), optional
+        How many equal items each row stands for; differences heed no other weights.
+    weighting : {"frequency"}, optional
+        What weights are; needed with them.
     classes : column (k,), optional
         The classes; by default those found, sorted.
     pos_label : label, optional
@@ -114,9 +123,10 @@ def best_of_many(
         check_alike(dict(zip(("y_true", *named), codes, strict=True)), found)
     require_two_classes(found, "y_true", "predictions")
     _check_lengths(codes, list(columns))
+    items = _counted(codes, len(found), sample_weight, weighting)
     fixed = chosen.for_classes(len(found))
-    tiers = _ranked(chosen, fixed, list(columns), codes, len(found), level, generator)
-    others = _reversed_by(tiers, list(columns), codes, found.tolist(), pos_label, generator)
+    tiers = _ranked(chosen, fixed, list(columns), items, level, generator)
+    others = _reversed_by(tiers, list(columns), items, found.tolist(), pos_label, generator)
     return replace(tiers, reversed_by=others)
 
 
@@ -142,19 +152,60 @@ def _check_lengths(codes: list[IntArray], names: list[Any]) -> None:
         check_same_length(y_true=codes[0], **{f"predictions[{name!r}]": column})
 
 
+_MOST_KINDS = 2**62  # of which a whole number can hold all
+
+
+class _Items(NamedTuple):
+    """The distinct rows of true class and predictions, and how many items each stands for."""
+
+    true: IntArray
+    models: Sequence[IntArray]
+    number: IntArray
+    k: int
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return int(self.number.sum())
+
+    @property
+    def tables(self) -> FloatArray:
+        """The counts (models, k, k) of truth and prediction."""
+        k = self.k
+        flat = [np.bincount(self.true * k + m, self.number, k * k) for m in self.models]
+        return np.stack(flat).reshape(-1, k, k).astype(np.float64)
+
+
+def _counted(
+    codes: list[IntArray], k: int, sample_weight: Column | None, weighting: str | None
+) -> _Items:
+    """Return the items, each row as often as its weight says."""
+    weight = check_weights(sample_weight)
+    if check_weighting(weighting, weight):
+        refuse_option(weighting, "weighting", "'frequency': differences heed no other weights")
+    check_same_length(y_true=codes[0], sample_weight=weight)
+    number = np.ones(len(codes[0])) if weight is None else weight
+    if k ** len(codes) < _MOST_KINDS:
+        shape = (k,) * len(codes)
+        kind, place = np.unique(np.ravel_multi_index(codes, shape), return_inverse=True)
+        rows = np.stack(np.unravel_index(kind, shape), axis=1)
+    else:
+        rows, place = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
+    counts = np.bincount(place.ravel(), number).astype(np.int64)
+    return _Items(rows[:, 0], list(rows[:, 1:].T), counts, k)
+
+
 def _ranked(
     chosen: Metric,
     fixed: Metric,
     names: list[Any],
-    codes: list[IntArray],
-    k: int,
+    items: _Items,
     level: float,
     rng: np.random.Generator,
 ) -> ModelTiers:
-    true, models = codes[0], codes[1:]
-    tables = _tables(true, models, k)
+    k, tables = items.k, items.tables.reshape(len(names), -1)
     each = [count_limits(fixed, table, (k, k), delta=(1 - level) / 2, rng=rng) for table in tables]
-    lower, upper = _differences(fixed, true, models, k, level, rng)
+    lower, upper = _differences(fixed, items, level, rng)
     order = sorted(range(len(names)), key=lambda i: -np.nan_to_num(each[i].value, nan=-np.inf))
     pairs = list(combinations(order, 2))
     beats = lower > 0
@@ -179,7 +230,7 @@ def _ranked(
             )
             for u, v in pairs
         ),
-        n=len(true),
+        n=items.n,
     )
 
 
@@ -188,27 +239,23 @@ def _apart(value: Any, lower: Any, upper: Any, level: float) -> Estimate[float]:
     return Estimate.of(float(value), float(lower), float(upper), level, "approximate")
 
 
-def _tables(true: IntArray, models: Sequence[IntArray], k: int) -> FloatArray:
-    """Return the counts (models, k²) of truth and prediction."""
-    return np.stack([np.bincount(true * k + m, minlength=k * k) for m in models]).astype(float)
-
-
 def _differences(
-    metric: Metric,
-    true: IntArray,
-    models: Sequence[IntArray],
-    k: int,
-    level: float,
-    rng: np.random.Generator,
+    metric: Metric, items: _Items, level: float, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of row model minus column model, which hold for all pairs together."""
-    shares = _tables(true, models, k).reshape(-1, k, k) / len(true)
-    worth, exact = _worth(metric, shares)
-    parts = np.stack([own[true, m] for own, m in zip(worth, models, strict=True)], axis=1)
+    worth, exact = _worth(metric, items.tables / items.n)
+    models = items.models
+    parts = np.stack([own[items.true, m] for own, m in zip(worth, models, strict=True)], axis=1)
     most = np.ptp(np.where(np.isfinite(worth), worth, 0.0), axis=(0, 2)).max()
     flips = enough_draws(1 - level, width=len(models), shared=1.0)
     _, low, high = flip_limits(
-        parts, 1 - level, flips=flips, extra=1.0 if exact else 2.0, most=float(most), rng=rng
+        parts,
+        1 - level,
+        number=items.number,
+        flips=flips,
+        extra=1.0 if exact else 2.0,
+        most=float(most),
+        rng=rng,
     )
     widest = np.ptp(metric_range(metric))
     return np.clip(low, -widest, widest), np.clip(high, -widest, widest)
@@ -281,7 +328,7 @@ def _metrics(names: Sequence[str]) -> list[Metric]:
 def _reversed_by(
     tiers: ModelTiers,
     names: list[Any],
-    codes: list[IntArray],
+    items: _Items,
     classes: list[Any],
     pos_label: Any,
     rng: np.random.Generator,
@@ -292,12 +339,13 @@ def _reversed_by(
     for other in _other_metrics(tiers.metric, classes, pos_label):
         metric = other.metric.for_classes(k)
         place = np.argsort(other.order)
-        true, *models = (place[column] for column in codes)
-        values = table_values(metric, _tables(true, models, k).reshape(-1, k, k) / len(true))
+        own = items._replace(true=place[items.true], models=[place[m] for m in items.models])
+        values = table_values(metric, own.tables / own.n)
         if np.isnan(values[first]) or not np.nanmax(values) > values[first]:
             continue
         ahead = int(np.nanargmax(values))
-        lower, upper = _differences(metric, true, [models[ahead], models[first]], k, level, rng)
+        two = own._replace(models=[own.models[ahead], own.models[first]])
+        lower, upper = _differences(metric, two, level, rng)
         gaps.append(
             MetricGap(
                 metric=other.metric,

@@ -41,6 +41,10 @@ from karat.metrics import as_metric, load_metric
 from karat.metrics.base import MetricBase
 from karat.report.answer import Finding
 from karat.sources import Source, scan
+from karat.sources.cells import cells_of
+from karat.sources.engines import about_distinct
+
+_SKETCHED = 0.9  # sketches of how many items there are differ from the number by a few per cent
 
 
 @keeps_kind
@@ -124,16 +128,19 @@ def evaluate(
     }
     if any(value is not None for value in given.values()):
         source = source.roles(**given)
-    roles, rows = roles_of(source), _rows_of(source, long)
+    roles = roles_of(source)
+    table = _table_of(source, roles, seed)
+    rows = _rows_of(source, long)
     if not roles and rows.votes is None and rows.log is None:
         raise ColumnError(_no_roles(guess_roles(source.names), source.names))
     voted = None if rows.votes is None else rows.votes.frame.to_native()
-    frame = next(f for f in (voted, rows.log, source.columns) if f is not None)
+    frame = next(f for f in (voted, rows.log, table.frame) if f is not None)
+    counts = table.counts if frame is table.frame else None
     if not len(frame):
         raise EmptyDataError(f"{source.name} has no rows; expected a row per item")
     frame, filled = _without_nan(frame, roles.label)
     counted = _metric(metric)
-    frame, matched = _matched(frame, roles, counted.get("metric"))
+    frame, matched = _matched(frame, roles, counted.get("metric"), counts)
     _check_common(frame, roles)
     positive = _positive(pos_label, counted.get("metric"), frame, roles)
     for note in matched.said:
@@ -142,6 +149,8 @@ def evaluate(
     evidence = Evidence(
         frame=frame,
         roles=roles,
+        counts=counts,
+        total=table.total,
         pos_label=positive,
         confidence=level,
         budget=labels,
@@ -153,7 +162,7 @@ def evaluate(
         **counted,
         **named | {"read": named["read"] + filled + matched.code},
     )
-    _check_items(evidence)
+    _check_items(evidence, source)
     found, missing = _answers(evidence)
     if not found and not missing:
         chosen = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
@@ -191,6 +200,27 @@ def _source(data: Any, errors: str) -> Source:
     return scan(data, errors=errors)
 
 
+class _Table(NamedTuple):
+    """Rows to look at, how many each stands for, and of how many rows they are a sample."""
+
+    frame: Any = None
+    counts: Any = None
+    total: int | None = None
+
+
+def _table_of(source: Source, roles: Roles, seed: int) -> _Table:
+    """Return the rows of a small table, and the distinct rows of a large one with their counts."""
+    if source.log is not None or source.is_small:
+        return _Table(source.columns)
+    names = [c for role, columns in roles.chosen() for c in columns if role != "id"]
+    if not names:
+        return _Table()
+    cells = cells_of(source.frame, names, seed=seed)
+    if cells.is_sample:
+        return _Table(cells.rows, None, cells.n)
+    return _Table(cells.rows, cells.counts)
+
+
 def _without_nan(frame: Any, labels: Sequence[str]) -> tuple[Any, str]:
     """Return the rows with null for NaN in columns of labels, as in any other table, and how."""
     empty = [
@@ -211,7 +241,9 @@ class _Matched(NamedTuple):
     code: str = ""
 
 
-def _matched(frame: Any, roles: Roles, metric: MetricBase | None) -> tuple[Any, _Matched]:
+def _matched(
+    frame: Any, roles: Roles, metric: MetricBase | None, counts: Any
+) -> tuple[Any, _Matched]:
     """Return the rows with one spelling for each class."""
     polars = require("polars", purpose="an evaluation")
     names = [*roles.label, *roles.pred, *roles.weak, *roles.judge] if roles else ["vote", "gold"]
@@ -222,7 +254,7 @@ def _matched(frame: Any, roles: Roles, metric: MetricBase | None) -> tuple[Any, 
     texts = [n for n in there if frame[n].dtype in kinds]
     known = () if metric is None or metric.classes is None else metric.classes
     columns = [frame[n].cast(polars.String) for n in texts]
-    found = match_spellings({c.name: by_frequency(c) for c in columns}, known)
+    found = match_spellings({c.name: by_frequency(c, counts) for c in columns}, known)
     if not found.replace and not any(frame[n].dtype == polars.Boolean for n in texts):
         return frame, _Matched()
     code = f".with_columns(pl.col({texts!r}).cast(pl.String).replace({found.replace!r}))"
@@ -291,7 +323,7 @@ def _rows_of(source: Source, long: Mapping[str, str] | None) -> _Rows:
             return _Rows(long_votes(source.votes()), source.columns)
         except EmptyDataError as error:
             return _Rows(None, source.columns, error.sentence)
-    if set(source.chosen) - {"group", "id"}:
+    if set(source.chosen) - {"group", "id"} or not source.is_small:
         return _Rows()
     table = source.columns if not source.chosen else scan(source.frame.to_native()).columns
     return _Rows(long_votes(table))
@@ -346,13 +378,18 @@ def _command(file: str, asked: Mapping[str, Any]) -> str:
     return f"karat evaluate {file}{flags} --output report.html"
 
 
-def _check_items(e: Evidence) -> None:
+def _check_items(e: Evidence, source: Source) -> None:
     """Warn of items that have several rows: limits take rows for independent."""
     name = e.roles.id
     if name is None or not (e.roles.pred or e.roles.score or e.roles.prob):
         return
-    items, rows = e.frame[name].n_unique(), len(e.frame)
-    if items < rows:
+    rows = e.n if e.total is None else e.total
+    if name in e.frame.columns:
+        items, are_fewer = e.frame[name].n_unique(), e.frame[name].n_unique() < rows
+    else:
+        items = about_distinct(source.frame, name)
+        are_fewer = items < _SKETCHED * rows
+    if are_fewer:
         warnings.warn(
             f"the column {name} names {items:,} items in {rows:,} rows; rows of one item are not "
             "independent, and the limits are too narrow where they are alike: keep one row per "
@@ -426,7 +463,9 @@ def _no_roles(guess: Roles, columns: list[str]) -> str:
 
 
 def _facts(e: Evidence, source: Source) -> tuple[tuple[str, str], ...]:
-    facts = [("data", source.name), ("rows", f"{len(e.frame):,}")]
+    facts = [("data", source.name), ("rows", f"{e.n if e.total is None else e.total:,}")]
+    if e.total is not None:
+        facts.append(("looked at", f"a random sample of {e.n:,} rows"))
     if source.log is not None:
         facts.append(("log", source.log.summary()))
     if e.roles.label:
@@ -438,6 +477,8 @@ def _facts(e: Evidence, source: Source) -> tuple[tuple[str, str], ...]:
     facts += [(f"columns of {name}", ", ".join(found)) for name, found in e.roles.chosen()]
     content = BytesIO()
     e.frame.write_ipc(content)
+    if e.counts is not None:
+        content.write(e.counts.tobytes())
     facts.append(
         ("fingerprint of these columns", hashlib.sha256(content.getvalue()).hexdigest()[:16])
     )

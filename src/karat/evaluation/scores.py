@@ -154,7 +154,7 @@ def score_models(
         for name, said in predictions.items()
     }
     below = below_one_class(
-        y_true, predictions, weight=sample_weight, by="" if sample_weight is None else weight
+        y_true, predictions, sample_weight=sample_weight, by="" if sample_weight is None else weight
     )
     return ModelScores(
         results=results,

@@ -193,10 +193,12 @@ def flip_limits(
     extra: float,
     most: float,
     rng: np.random.Generator,
+    number: IntArray | None = None,
 ) -> Differences:
     r"""Return the differences of the columns' means (k, k), and limits that hold for all pairs.
 
-    ``parts`` (n, k) is what each item adds to the value of each model, not centred. If two models
+    ``parts`` (n, k) is what each item adds to the value of each model, not centred; a row may stand
+    for ``number`` items. If two models
     are equal, the sign of :math:`d_i`, what item i adds to their difference D, is as likely one as
     the other. So :math:`z = \sum d / \sqrt{\sum d^2 + a \max d^2}` is beyond the ``1 − delta``
     quantile c of :math:`\max_{pairs} |\sum \epsilon_i d_i| / \sqrt{\sum d^2}` over signs ε, which
@@ -211,10 +213,13 @@ def flip_limits(
     closer to D than that share of ``most``. A column that is not finite has differences that may be
     anything.
     """
-    n, k = parts.shape
+    k = parts.shape[1]
+    repeats = np.ones(len(parts), dtype=np.int64) if number is None else number
+    n = int(repeats.sum())
     fine = np.asarray(np.isfinite(parts).all(axis=0))
     known = np.where(fine, parts, 0.0)
-    rows, number = np.unique(known, axis=0, return_counts=True)
+    rows, place = np.unique(known, axis=0, return_inverse=True)
+    number = np.bincount(place.ravel(), repeats).astype(np.int64)
     total = number @ rows
     square, largest = np.zeros((k, k)), np.zeros((k, k))
     for u in range(k):

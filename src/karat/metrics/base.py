@@ -283,6 +283,7 @@ class MetricBase(Frozen):
         groups: Column | None = None,
         clusters: Column | None = None,
         sample_weight: Column | None = None,
+        weighting: str | None = None,
         classes: Column | None = None,
         pos_label: Any = None,
         confidence: float = 0.95,
@@ -313,6 +314,9 @@ class MetricBase(Frozen):
             and the limits are approximate.
         sample_weight : column (n,), optional
             Weights of at least 0; they count as Kish's number of items.
+        weighting : {"importance", "frequency"}, optional
+            What weights are. Of importances, the default, only ratios count; a frequency is how
+            many equal items a row stands for.
         classes : column (k,), optional
             The classes in the order of the metric; by default those that the metric names, or
             those found.
@@ -347,6 +351,7 @@ class MetricBase(Frozen):
             groups=groups,
             clusters=clusters,
             sample_weight=sample_weight,
+            weighting=weighting,
             classes=classes,
             pos_label=pos_label,
             confidence=confidence,

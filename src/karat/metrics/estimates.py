@@ -26,10 +26,12 @@ from karat._validate import (
     check_probabilities,
     check_rng,
     check_same_length,
+    check_weighting,
     check_weights,
     encode_groups,
     encode_labels,
     is_matrix,
+    refuse_option,
     require_two_classes,
 )
 from karat.exceptions import DataError, MetricError, SmallSampleWarning, UndefinedMetricWarning
@@ -60,6 +62,7 @@ def estimate_metric(
     groups: Column | None,
     clusters: Column | None,
     sample_weight: Column | None,
+    weighting: str | None,
     classes: Column | None,
     pos_label: Any,
     confidence: float,
@@ -86,6 +89,7 @@ def estimate_metric(
             groups=groups,
             clusters=clusters,
             sample_weight=sample_weight,
+            weighting=weighting,
             classes=classes,
             pos_label=pos_label,
         )
@@ -208,8 +212,7 @@ def _one(
 class Counted(NamedTuple):
     """The cell of each item, with its weight, group and cluster.
 
-    Of items that came counted there is one entry per cell that occurs, with how often it does as
-    ``times``.
+    ``times`` are the numbers of equal items that the entries stand for, where they are not one.
     """
 
     cell: IntArray
@@ -267,6 +270,7 @@ def count_items(
     sample_weight: Column | None,
     classes: Column | None,
     pos_label: Any,
+    weighting: str | None = None,
 ) -> Counted:
     """Check and count what was passed to ``estimate``."""
     if is_matrix(y_pred):
@@ -283,12 +287,22 @@ def count_items(
         check_alike({"y_true": true, "y_pred": called}, found)
     require_two_classes(found, "y_true", "y_pred")
     weight = check_weights(sample_weight)
+    times: IntArray | None = None
+    important = check_weighting(weighting, weight)
+    if weight is not None and not important:
+        times, weight = weight.astype(np.int64), None
+        if clusters is not None:
+            refuse_option("frequency", "weighting", "'importance' with clusters, or a row per item")
     group, names = encode_groups(groups)
     cluster, _ = encode_groups(clusters, name="clusters")
     check_same_length(
-        y_true=true, y_pred=called, sample_weight=weight, groups=group, clusters=cluster
+        y_true=true,
+        y_pred=called,
+        sample_weight=weight if times is None else times,
+        groups=group,
+        clusters=cluster,
     )
-    return Counted(true * len(found) + called, weight, group, names, cluster, found)
+    return Counted(true * len(found) + called, weight, group, names, cluster, found, times)
 
 
 def counted_already(

@@ -49,6 +49,32 @@ def count_scores(
 
 
 @compiled
+def count_cells(
+    bits: IntArray, kind: IntArray, table: IntArray, state: IntArray, first: int, shift: int
+) -> int:
+    """Add rows to a table (slots, 2 + kinds): the bits of a score, its rows, those of each kind.
+
+    ``state`` is the number of scores; see `count_scores` for the rest.
+    """
+    last, right = np.uint64(len(table) - 1), np.uint64(shift)
+    most, used = len(table) // 2, state[0]
+    row = first
+    while row < len(bits) and used < most:
+        key = bits[row]
+        place = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> right
+        while table[place, 1] != 0 and table[place, 0] != key:
+            place = (place + np.uint64(1)) & last
+        if table[place, 1] == 0:
+            table[place, 0] = key
+            used += 1
+        table[place, 1] += 1
+        table[place, 2 + kind[row]] += 1
+        row += 1
+    state[0] = used
+    return row
+
+
+@compiled
 def moved(table: IntArray, larger: IntArray, shift: int) -> None:
     """Put the scores of a table into a larger one."""
     last, right = np.uint64(len(larger) - 1), np.uint64(shift)
@@ -58,5 +84,4 @@ def moved(table: IntArray, larger: IntArray, shift: int) -> None:
         place = (np.uint64(table[i, 0]) * np.uint64(0x9E3779B97F4A7C15)) >> right
         while larger[place, 1] != 0:
             place = (place + np.uint64(1)) & last
-        larger[place, 0] = table[i, 0]
-        larger[place, 1] = table[i, 1]
+        larger[place] = table[i]

@@ -20,6 +20,7 @@ from karat._typing import Column
 from karat._validate import check_choice, check_count, named, refuse_option
 from karat.exceptions import ColumnError, DataError, KaratWarning
 from karat.sources.counting import (
+    FEW,
     RowWeight,
     confusion_of,
     grouped,
@@ -241,11 +242,29 @@ class Source:
         Rows of a lazy table come in another order each time it is run; those of one frame do not.
         """
         if not self._collected:
-            known = () if self.log is not None else self.chosen.values()
-            wanted = list(dict.fromkeys(c for columns in known for c in columns))
             with engine_errors(self.engine):
-                self._collected.append(collect(self.frame.select(*(wanted or self.names))))
+                self._collected.append(collect(self.frame.select(*self._wanted())))
         return self._collected[0]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are so few rows that all may be looked at; they are then read, once."""
+        import narwhals as nw
+
+        if self._collected:
+            return len(self._collected[0]) <= FEW
+        if self.engine != "polars":  # rows stay where they are until it is known how many there are
+            return int(collect(self.frame.select(nw.len().alias("n")))["n"][0]) <= FEW
+        with engine_errors(self.engine):
+            first = collect(self.frame.select(*self._wanted()).head(FEW + 1))
+        if len(first) <= FEW:
+            self._collected.append(first)
+        return len(first) <= FEW
+
+    def _wanted(self) -> list[str]:
+        """Return the columns that have a role; of a log, or if none has one, all."""
+        known = () if self.log is not None else self.chosen.values()
+        return list(dict.fromkeys(c for columns in known for c in columns)) or self.names
 
     def roles(
         self,

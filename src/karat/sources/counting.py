@@ -509,8 +509,13 @@ def with_value(lazy: Any, column: str) -> Any:
 
 def warm() -> None:
     """Count a few scores in a table that has to grow."""
+    from karat.sources._counting_loops import count_cells
+
     bits = np.linspace(0, 1, 8).view(np.int64)
-    add_rows(bits, np.arange(8) % 2, np.zeros((4, 2), dtype=np.int64), np.zeros(5, dtype=np.int64))
+    codes = np.arange(8) % 2
+    add_rows(bits, codes, np.zeros((4, 2), dtype=np.int64), np.zeros(5, dtype=np.int64))
+    table = np.zeros((16, 4), dtype=np.int64)
+    count_cells(bits, codes, table, np.zeros(1, dtype=np.int64), 0, hash_shift(table))
 
 
 # --- Positives and negatives per score in one pass over the rows, in a table of hashes.
@@ -570,14 +575,14 @@ def add_rows(bits: IntArray, codes: IntArray, table: IntArray, state: IntArray) 
     from karat.sources._counting_loops import count_scores, moved
 
     done = 0
-    while (done := count_scores(bits, codes, table, state, done, _shift(table))) < len(bits):
+    while (done := count_scores(bits, codes, table, state, done, hash_shift(table))) < len(bits):
         larger = np.zeros((2 * len(table), 2), dtype=np.int64)
-        moved(table, larger, _shift(larger))
+        moved(table, larger, hash_shift(larger))
         table = larger
     return table
 
 
-def _shift(table: IntArray) -> int:
+def hash_shift(table: IntArray) -> int:
     """Return the bits of a hash that are dropped: the upper ones are the slot."""
     return 65 - len(table).bit_length()
 

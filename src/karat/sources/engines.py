@@ -49,10 +49,13 @@ def _duckdb(native: Any) -> Iterator[Any]:
 
 
 def about_distinct(lazy: Any, column: str) -> int:
-    """Return about how many distinct numbers a column holds, in one scan and little memory."""
+    """Return about how many distinct values a column holds, in one scan and little memory."""
     import narwhals as nw
 
-    engine, native = engine_of(lazy), lazy.select(nw.col(column).cast(nw.Float64)).to_native()
+    value = nw.col(column)
+    if lazy.collect_schema()[column].is_numeric():
+        value = value.cast(nw.Float64)
+    engine, native = engine_of(lazy), lazy.select(value).to_native()
     with engine_errors(engine):
         if engine == "polars":
             import polars as pl

@@ -15,10 +15,12 @@ from karat.report.parts import NextStep, Table, Verdict
 _LEAST = 100  # labelled rows: fewer cannot tell thresholds apart
 
 
-def better_rule(e: Evidence) -> Finding | None:
+def better_rule(given: Evidence) -> Finding | None:
     """Return the decision rule that is best for the metric, and what it gains on unused rows."""
-    if not e.roles.score or e.n_known < _LEAST or e.metric is None:
+    if not given.roles.score or given.n_known < _LEAST or given.metric is None:
         return None
+    e = given.by_row()
+    assert e.metric is not None
     name, label = e.roles.score[0], e.roles.label[0]
     y = e.column(label).filter(e.known)
     p = e.column(name).filter(e.known).to_numpy()
@@ -62,6 +64,7 @@ def better_rule(e: Evidence) -> Finding | None:
         table=_table(e, tried, int((~seen).sum())),
         assumptions=(
             "Labelled rows are independent draws, and the model was not trained on them.",
+            *e.drawn,
             "The rule comes from one half of the labelled rows, drawn at random, and is measured "
             "on the other: limits of a rule that saw its own rows would be too good to be true.",
         ),

@@ -49,6 +49,7 @@ def _from_labels(e: Evidence, metric: Any) -> Finding:
         pos_label=e.pos_label,
         confidence=e.confidence,
         rng=e.rng,
+        **e.repeats,
     )
     rows = tuple(
         (
@@ -151,7 +152,7 @@ def _same(e: Evidence, a: str, b: str) -> bool:
 
 def _no_difference(e: Evidence, a: str, b: str) -> Verdict:
     return Verdict(
-        sentence=f"{a} and {b} predict the same for all {len(e.frame):,} rows: no metric differs "
+        sentence=f"{a} and {b} predict the same for all {e.n:,} rows: no metric differs "
         "between them.",
         badge=basis_of("complete"),
         change="rows for which they predict different classes",
@@ -162,7 +163,8 @@ def _better(a: str, b: str, lower: float, upper: float) -> str:
     return a if lower > 0 else b if upper < 0 else "not decided"
 
 
-def _from_weak_labels(e: Evidence, metric: Any) -> Finding:
+def _from_weak_labels(given: Evidence, metric: Any) -> Finding:
+    e = given.by_row()
     weak = e.frame.select(e.roles.weak)
     y_true = e.column(e.roles.label[0]) if e.n_known else None
     options: dict[str, Any] = {"metric": metric, "confidence": e.confidence, "rng": e.rng}

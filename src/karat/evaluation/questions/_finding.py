@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from karat._code import Coded, call_code
 from karat._code import script as block
 from karat._result import Frozen, Result, one_row
 from karat._sentences import Sentence
-from karat._typing import BoolArray
+from karat._typing import BoolArray, IntArray
 from karat._validate import order_classes, told_positive
 from karat.calibration import CalibrationCertificate, CanonicalCalibration
 from karat.evaluation.roles import Roles
@@ -92,6 +92,10 @@ class Evidence:
     ----------
     frame : polars.DataFrame
         The rows.
+    counts : array or None
+        How many rows of the table each row of ``frame`` stands for; None where it stands for one.
+    total : int or None
+        Rows of the table, where ``frame`` holds a random sample of them.
     roles : Roles
         Which column plays which part.
     metric : MetricBase or None
@@ -122,6 +126,8 @@ class Evidence:
 
     frame: Any
     roles: Roles
+    counts: IntArray | None = None
+    total: int | None = None
     metric: MetricBase | None = None
     pos_label: Any = None
     confidence: float = 0.95
@@ -200,9 +206,45 @@ class Evidence:
         return np.asarray(~self.frame[self.roles.label[0]].is_null().to_numpy(), dtype=bool)
 
     @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self.frame) if self.counts is None else int(self.counts.sum())
+
+    @property
     def n_known(self) -> int:
         """How many rows have a true label."""
-        return int(self.known.sum())
+        return int(self.known.sum() if self.counts is None else self.counts[self.known].sum())
+
+    @property
+    def repeats(self) -> dict[str, Any]:
+        """What to pass beside columns of the labelled rows, where they stand for many each."""
+        if self.counts is None:
+            return {}
+        return {"sample_weight": self.counts[self.known], "weighting": "frequency"}
+
+    def by_row(self, most: int = 200_000) -> Evidence:
+        """Return the rows themselves, a random sample where there are more than ``most``.
+
+        Of rows with a label and rows without, the fewer are kept whole as far as that goes.
+        """
+        if self.counts is None:
+            return self
+        rng = np.random.default_rng(self.rng)
+        parts = [np.where(part, self.counts, 0) for part in (self.known, ~self.known)]
+        fewer, more = sorted(int(part.sum()) for part in parts)
+        room = min(fewer, most // 2)
+        limits = {fewer: room, more: most - room}
+        known, rest = (_drawn(part, limits[int(part.sum())], rng) for part in parts)
+        place = rng.permutation(np.repeat(np.arange(len(self.counts)), known + rest))
+        total = self.total if self.n <= most else self.n
+        return replace(self, frame=self.frame[place], counts=None, total=total)
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """What is assumed where a random sample of rows stands for the table."""
+        if self.total is None:
+            return ()
+        return (f"A random sample of {self.n:,} of the {self.total:,} rows was looked at.",)
 
     def named(self, role: str) -> str:
         """Return the flags of a command that name the columns of a role."""
@@ -222,15 +264,15 @@ class Evidence:
     def named_items(self) -> str:
         """The flag that names the items, where no two have the same name."""
         name = self.roles.id
-        unique = name is not None and self.frame[name].n_unique() == len(self.frame)
-        return flag("id", name) if unique else ""
+        unique = name in self.frame.columns and self.frame[name].n_unique() == len(self.frame)
+        return flag("id", name) if unique and name is not None else ""
 
     @property
     def sampled(self) -> str:
         """What a sentence from labels assumes where not every row has one."""
         if self.all_known:
             return ""
-        of = f"{self.n_known:,} labelled rows of {len(self.frame):,}"
+        of = f"{self.n_known:,} labelled rows of {self.n:,}"
         return f", if the {of} were drawn at random"
 
     @property
@@ -242,6 +284,13 @@ class Evidence:
     def all_known(self) -> bool:
         """Whether every row has a true label."""
         return bool(self.known.all()) and bool(self.roles.label)
+
+
+def _drawn(counts: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    """Return how many rows of each kind are in a random sample, all where these are few."""
+    if counts.sum() <= most:
+        return counts
+    return rng.multivariate_hypergeometric(counts, most, method="marginals")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -50,6 +50,7 @@ def every_group(e: Evidence) -> Finding | LeftOut | None:
             pos_label=e.pos_label,
             confidence=level,
             rng=e.rng,
+            **e.repeats,
         )
         for name, metric in asked
     }

@@ -55,6 +55,7 @@ def _with_labels(e: Evidence) -> Finding:
                 pos_label=e.pos_label,
                 confidence=e.confidence,
                 rng=e.rng,
+                **e.repeats,
             )
     rows = [
         (name, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}") for name, r in results.items()
@@ -142,7 +143,8 @@ def _label_code(e: Evidence, label: str) -> str:
     return script(e.read, "from karat.metrics import as_metric", known, call)
 
 
-def _with_weak_labels(e: Evidence) -> Finding:
+def _with_weak_labels(given: Evidence) -> Finding:
+    e = given.by_row()
     weak = e.frame.select(e.roles.weak)
     y_true = e.column(e.roles.label[0]) if e.n_known else None
     metric = e.headline
@@ -176,6 +178,7 @@ def _with_weak_labels(e: Evidence) -> Finding:
         table=_weak_table(metric.title, results),
         assumptions=(
             "P(Y | weak labels) comes from a label model; the bounds are only as right as it is.",
+            *e.drawn,
             *(() if first.check is None else first.check.reasons),
             *_outside(results),
         ),

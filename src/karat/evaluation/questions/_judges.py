@@ -23,12 +23,14 @@ _QUESTION = "How good are the judges?"
 _LABELS = 30  # asked for where the user named no budget
 
 
-def judges(e: Evidence) -> Finding | LeftOut | None:
+def judges(asked: Evidence) -> Finding | LeftOut | None:
     """Return the error rate of every judge, and whether the votes can tell."""
-    if e.no_votes:
-        return LeftOut(question=_QUESTION, unlock=f"other judges of the same items: {e.no_votes}")
-    if not e.roles.judge and e.votes is None:
+    if asked.no_votes:
+        unlock = f"other judges of the same items: {asked.no_votes}"
+        return LeftOut(question=_QUESTION, unlock=unlock)
+    if not asked.roles.judge and asked.votes is None:
         return None
+    e = asked.by_row() if asked.n_known else asked
     votes, given = _votes(e)
     names = e.roles.judge if e.votes is None else e.votes.column("voter").unique()
     if len(names) < 3:
@@ -63,6 +65,7 @@ def judges(e: Evidence) -> Finding | LeftOut | None:
         assumptions=(
             "Judges are mostly right, and no error is shared by most of them: votes cannot show "
             "an error that all judges share.",
+            *e.drawn,
             *said,
         ),
         code=_code(e, from_labels is not None),
@@ -75,12 +78,15 @@ def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
     """Return the votes, and what is passed beside them."""
     if e.votes is None:
         votes = e.frame.select(e.roles.judge)
-        if e.roles.id is not None:
+        if e.roles.id is not None and e.roles.id in e.frame.columns:
             votes = votes.with_columns(e.column(e.roles.id).alias("item"))
-        return votes, {
+        given = {
             "domains": e.groups,
             "y_true": e.column(e.roles.label[0]) if e.n_known else None,
         }
+        if e.counts is not None:
+            given |= {"sample_weight": e.counts, "weighting": "frequency"}
+        return votes, given
     gold = _gold(e)
     if gold is None:
         return e.votes, {}

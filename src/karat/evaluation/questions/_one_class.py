@@ -70,10 +70,11 @@ def are_swapped(counts: FloatArray, one: int, two: int) -> bool:
     return chance <= _BY_CHANCE / (k * (k - 1) / 2)
 
 
-def _compared(y: Any, predicted: Any, weight: Any) -> _Below:
+def _compared(y: Any, predicted: Any, weight: Any, *, repeated: bool) -> _Below:
     found = confusion(y, predicted, weight)
     table, classes = np.asarray(found.counts, dtype=np.float64), found.classes.tolist()
-    rows = table if weight is None else np.asarray(confusion(y, predicted).counts)
+    of_rows = weight is None or repeated
+    rows = table if of_rows else np.asarray(confusion(y, predicted).counts)
     accuracy, best, at = shares_of(table)
     one, two, exchanged = best_exchange(table)
     turned = exchanged > accuracy + _ROUNDING and are_swapped(rows, one, two)
@@ -82,22 +83,30 @@ def _compared(y: Any, predicted: Any, weight: Any) -> _Below:
 
 
 def below_one_class(
-    y: Any, models: Mapping[str, Any], *, weight: Any = None, by: str = ""
+    y: Any,
+    models: Mapping[str, Any],
+    *,
+    sample_weight: Any = None,
+    weighting: str = "importance",
+    by: str = "",
 ) -> Verdict | None:
     """Return which models predict worse than one class would, or None if none does.
 
-    ``y`` are the labels of the labelled rows, ``weight`` their weights, ``by`` the weights' name.
+    ``y`` are the labels of the labelled rows, ``sample_weight`` and
+    ``weighting`` their weights, ``by`` the weights' name.
     """
-    found = {name: _compared(y, predicted, weight) for name, predicted in models.items()}
+    repeated = weighting == "frequency"
+    found = {name: _compared(y, p, sample_weight, repeated=repeated) for name, p in models.items()}
     below = {name: b for name, b in found.items() if b.is_below}
     if not below:
         return None
     first = next(iter(below.values()))
     values = [f"{name} ({b.accuracy:.3f})" for name, b in below.items()]
+    n = int(np.sum(sample_weight)) if repeated else len(y)
     weighted = f", weighted by {by}" if by else ""
     said = (
         f"Accuracy of {several(values)} is less than that of always predicting "
-        f"{shown(first.always)} ({first.best:.3f}), on the {len(y):,} labelled rows{weighted}."
+        f"{shown(first.always)} ({first.best:.3f}), on the {n:,} labelled rows{weighted}."
     )
     change = "a better model, or another metric: accuracy does not count what each error costs"
     for name, b in below.items():
@@ -112,6 +121,13 @@ def below_one_class(
     return Verdict(sentence=said, badge=basis_of("complete"), change=change)
 
 
+def _most_frequent(e: Evidence, y: Any) -> Any:
+    if e.counts is None:
+        return y.mode().sort()[0]
+    counts = np.bincount(y.rank("dense").to_numpy() - 1, e.counts[e.known])
+    return y.unique().sort()[int(counts.argmax())]
+
+
 def one_class(e: Evidence) -> Finding | None:
     """Return what is to be said before all else: one class alone would be more accurate."""
     if not e.roles.pred or not e.n_known:
@@ -119,13 +135,13 @@ def one_class(e: Evidence) -> Finding | None:
     label, known = e.roles.label[0], e.frame.filter(e.known)
     y = known[label]
     try:
-        verdict = below_one_class(y, {name: known[name] for name in e.roles.pred})
+        verdict = below_one_class(y, {name: known[name] for name in e.roles.pred}, **e.repeats)
     except KaratError:
         return None  # the question of how good the models are says what is wrong
     if verdict is None:
         return None
-    always = y.mode().sort()[0]
-    options: dict[str, Any] = {"confidence": e.confidence, "rng": e.rng}
+    always = _most_frequent(e, y)
+    options: dict[str, Any] = {"confidence": e.confidence, "rng": e.rng} | e.repeats
     accuracy = as_metric("accuracy")
     results = {
         f"{name}: accuracy": accuracy.estimate(y, known[name], **options) for name in e.roles.pred
@@ -143,7 +159,7 @@ def one_class(e: Evidence) -> Finding | None:
                 (name, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
                 for name, r in results.items()
             ),
-            caption=f"Accuracy, {percent(e.confidence)} limits from {len(y):,} labelled rows",
+            caption=f"Accuracy, {percent(e.confidence)} limits from {e.n_known:,} labelled rows",
         ),
         assumptions=(
             "The accuracies of the sentence are counts of these rows; the limits are of rows like "

@@ -21,8 +21,9 @@ _QUESTION = "Can the probabilities be trusted jointly?"
 _LEAST = 30  # labelled rows: three folds of ten
 
 
-def probabilities(e: Evidence) -> Finding | LeftOut | None:
+def probabilities(given: Evidence) -> Finding | LeftOut | None:
     """Return how far probabilities are from frequencies given all of them, and what is proven."""
+    e = given.by_row() if given.roles.prob else given
     if not e.roles.prob:
         return None
     if e.n_known < _LEAST:
@@ -47,6 +48,7 @@ def probabilities(e: Evidence) -> Finding | LeftOut | None:
         table=_table(joint),
         assumptions=(
             "Rows are independent, and the model was not trained on them.",
+            *e.drawn,
             "The estimate sees what a Gaussian copula sees, its upper limit also curves along "
             "single probabilities; the certificate rests on no model.",
             *([f"{of}."] if of else []),

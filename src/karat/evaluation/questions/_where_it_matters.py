@@ -65,6 +65,7 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
                 groups=groups,
                 pos_label=e.pos_label,
                 confidence=e.confidence,
+                **e.repeats,
             )
     first = next(iter(areas.values()))
     compared = _compared(e, y)
@@ -110,7 +111,8 @@ def _compared(e: Evidence, y: Any) -> RankingComparison | None:
     if len(e.roles.score) < 2:
         return None
     scores = {name: e.column(name).filter(e.known) for name in e.roles.score}
-    return compare_rankings(y, scores, pos_label=e.pos_label, confidence=e.confidence)
+    shared: dict[str, Any] = {"pos_label": e.pos_label, "confidence": e.confidence}
+    return compare_rankings(y, scores, **shared, **e.repeats)
 
 
 def _picture(e: Evidence, compared: RankingComparison | None) -> str:
