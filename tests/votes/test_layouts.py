@@ -139,7 +139,7 @@ def answers_of(frame, both):
         "pairs": pairs.error_rates_, "pair result": pairs.result_.to_frame(),
         "pairs next": pairs.label_next(3), "bias": biased.to_frame(), "people": person.to_frame(),
         "panel": panel.to_frame(), "agreement": est.explanations().to_frame(),
-        "coverage": shares.to_frame(),
+        "coverage": shares.to_frame(), "pair labels": pairs.labels_,
     }  # fmt: skip
     names = [found.names, person.people, pairs.result_.judges, est.classifiers_, shares.names]
     names += [model.names_ for model in weak.values()]
@@ -177,7 +177,8 @@ def test_every_layout_is_read_by_every_estimator_of_votes(k):
         assert type(table_) is type(given.frame), name
         columns = [c for c in table_.columns if c.strip().lower() in {*ITEMS, *VOTERS, *VOTES}]
         wanted = {
-            "labels": [given.item, given.vote], "next": [given.item], "pairs next": [given.item],
+            "labels": [given.item, given.vote], "pair labels": [given.item, given.vote],
+            "next": [given.item], "pairs next": [given.item],
             "people": [given.voter, *["judge"] * (given.voter != "judge")],
         }.get(name, [given.voter])  # fmt: skip
         assert columns == wanted, name

@@ -22,13 +22,18 @@ from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
 from karat.consensus.judged import JudgePanel
 from karat.exceptions import ColumnError, KaratWarning, OptionError
 from karat.sources import Counts
-from karat.votes.names import NUMBER_NAMES, LongColumns, find_long, fitting, long_help
+from karat.votes.names import (
+    BOTH_ORDERS,
+    NUMBER_NAMES,
+    TRUTH_NAMES,
+    LongColumns,
+    find_long,
+    fitting,
+    long_help,
+)
 
 LONG_FLAGS = {"item": "--id", "voter": "--voter", "vote": "--vote"}
-# Columns of verdicts in either order, in a long file.
-_BOTH_ORDERS = (("verdict_order1", "verdict_order2"), ("vote_order1", "vote_order2"))
 _IDS = ("item", "id", "item_id")  # columns that name items even if a name has several rows
-_TRUTHS = ("gold", "label", "truth", "true_label", "y_true", "target", "answer_key")
 _MANY = 50  # distinct values beyond which a column is no column of classes
 
 
@@ -174,7 +179,7 @@ def _votes_among(table: InputTable, names: Sequence[str], flags: Reading) -> lis
             stacklevel=2,
         )
     for name in votes:
-        if name.lower() in _TRUTHS:
+        if name.lower() in TRUTH_NAMES:
             warnings.warn(
                 f"the column {name} counted as a voter; if it holds true labels, pass --label "
                 f"{name}",
@@ -239,7 +244,7 @@ def verdicts_of(
     if order is None and not swapped:
         here = table.frame.columns
         order = "order" if "order" in here else None
-        named = next((two for two in _BOTH_ORDERS if order is None and set(two) <= {*here}), None)
+        named = next((two for two in BOTH_ORDERS if order is None and set(two) <= {*here}), None)
         both = list(named or ())
     if len(both) > 2 or None in both or (order is None) == (not both):
         raise OptionError(
@@ -372,7 +377,7 @@ def _others(table: InputTable, flags: Reading, people: Sequence[str], rated: boo
         answers = set().union(*(known[name] for name in people))
         few = max(2 * len(answers), 2)
         judges = [n for n in rest if known[n] & answers and table.frame[n].n_unique() <= few]
-    judges = [name for name in judges if name.lower() not in _TRUTHS]
+    judges = [name for name in judges if name.lower() not in TRUTH_NAMES]
     if not judges:
         raise ColumnError(
             "--person: no other column answers as the people do; name the judges with --judge. "

@@ -20,7 +20,7 @@ from karat._validate import (
     read_columns,
     refuse_lazy,
 )
-from karat.consensus._answers import to_frame, warn_of_limits_of_the_fit
+from karat.consensus._answers import labels_table, to_frame, warn_of_limits_of_the_fit
 from karat.consensus._error_estimator import ErrorEstimator
 from karat.consensus._pairs import (
     PairVerdicts,
@@ -81,6 +81,8 @@ class PairEstimator(Parameters):
         What was fitted to the votes without the bias: labels, status, explanations.
     label_proba_ : array (pairs, 2)
         P(A is better) and P(B is better) of every pair.
+    labels_ : frame
+        The answer of every pair that is more probably the better one, and its probability.
     status_ : dict
         By domain: "not identified", "consistent", "confirmed" or "contradicted", as in
         `ErrorEstimator`.
@@ -234,10 +236,18 @@ class PairEstimator(Parameters):
         self.status_ = dict(estimator.status_)
         self.identified_ = dict(estimator.identified_)
         self.error_rates_ = pair_table(read, result, backend)
-        self._called = read.called
+        self._called, self._items, self._library = read.called, read.items, read.library
         call_columns(self, read.called)
         warn_of_limits_of_the_fit(rates, families, holder="estimator_.")
         return self
+
+    @property
+    def labels_(self) -> Any:
+        """The more probable answer of every pair with its probability: a frame."""
+        check_fitted(self, "estimator_", "fit(verdicts)")
+        return labels_table(
+            self.label_proba_, self.classes_, self._items, None, self._called, self._library
+        )
 
     def label_next(self, n: int = 20, *, domain: Any = None, how: str = "strata") -> Any:
         """Draw the pairs to label next, with the probability of each.

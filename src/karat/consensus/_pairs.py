@@ -27,11 +27,12 @@ from karat._validate import (
 from karat.exceptions import ColumnError, DataError, EmptyDataError, LabelError, LengthMismatchError
 from karat.limits.means import normal_quantile
 from karat.limits.resampling import enough_draws
+from karat.votes.names import BOTH_ORDERS
+from karat.votes.reading import answer_names
 from karat.votes.table import Cells, PassedValues, TableOfVotes, VoteColumn, table_of
 
 # --- Verdicts on pairs of answers, shown in two orders, from wide and long tables.
 
-_BOTH = (("verdict_order1", "verdict_order2"), ("vote_order1", "vote_order2"))
 _TIES = ("tie", "draw", "equal", "both", "neither", "same")
 
 
@@ -112,7 +113,7 @@ def read_pairs(
         cells.item_of_row,
         table.column("domain"),
         repeats,
-        table.named(item="item", judge="voter", classifier="voter", domain="domain"),
+        answer_names(table),
         table.library,
     )
 
@@ -160,7 +161,7 @@ def _long_table(verdicts: Any) -> tuple[TableOfVotes, tuple[str, ...]]:
     frame = verdicts.frame if given else native_frame(verdicts, "verdicts")
     columns = [] if frame is None else [c for c in frame.columns if isinstance(c, str)]
     none: tuple[str, ...] = ()
-    beside = next((pair for pair in _BOTH if set(pair) <= set(columns)), none)
+    beside = next((pair for pair in BOTH_ORDERS if set(pair) <= set(columns)), none)
     beside = beside or tuple(c for c in columns if c.casefold() == "order")[:1]
     if beside:
         parts = ("item", "voter") if len(beside) > 1 else ("item", "voter", "vote")

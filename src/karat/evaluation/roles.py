@@ -16,14 +16,14 @@ from karat._validate import named, refuse_option
 from karat.exceptions import ColumnError
 from karat.sources import Source
 from karat.votes import read_table
-from karat.votes.names import ID_NAMES, VOTER_PREFIXES, LongColumns, find_long, fitting
+from karat.votes.names import ID_NAMES, TRUTH_NAMES, VOTER_PREFIXES, LongColumns, find_long, fitting
 from karat.votes.table import TableOfVotes
 
 # Names as people give them, in the order in which they are looked for; a prefix ends in "_".
 _NAMES: dict[str, tuple[str, ...]] = {
     "id": ID_NAMES,
     "group": ("group", "domain", "subset", "segment"),
-    "label": ("label", "y_true", "y", "truth", "gold", "target", "gold_label", "label_", "y_true_"),
+    "label": (*TRUTH_NAMES, "label_", "y_true_"),
     "pred": ("pred", "prediction", "y_pred", "predicted", "pred_", "prediction_", "y_pred_"),
     "score": ("score", "y_score", "score_", "y_score_"),
     "prob": ("prob", "proba", "probability", "prob_", "proba_", "p_", "y_prob_"),

@@ -104,6 +104,11 @@ _VOTE_NAMES = (
 NUMBER_NAMES = ("score", "rating", "proba", "probability")  # better than others for numbers
 # What names a row, and how columns of voters begin, in tables that need not hold votes.
 ID_NAMES = (_ITEM_NAMES[2][0], *_ITEM_NAMES[0], *_ITEM_NAMES[1], *_ITEM_NAMES[2][1:])
+TRUTH_NAMES = (
+    "label", "y_true", "y", "truth", "gold", "target", "gold_label", "true_label", "answer_key",
+)  # fmt: skip
+# Verdicts on a pair in one order of its answers and in the other, in a long table.
+BOTH_ORDERS = (("verdict_order1", "verdict_order2"), ("vote_order1", "vote_order2"))
 VOTER_PREFIXES = tuple(f"{name}_" for name in (*_VOTER_NAMES[1], "llm"))
 _PARTS = ("item", "voter", "vote")
 _WORTH = {"item": _ITEM_NAMES, "voter": _VOTER_NAMES, "vote": _VOTE_NAMES}
