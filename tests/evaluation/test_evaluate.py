@@ -81,7 +81,7 @@ def test_weak_labels_give_bounds_that_nothing_has_tested(table):
 
 def test_the_answer_names_no_argument_that_evaluate_lacks(table):
     answer = evaluate(table, pred="a", weak="lf_*").findings[0].answer
-    assert "karat bounds takes it as --class-prior; or name a column" in answer
+    assert "pass --class-prior to karat bounds, or some true labels as a column" in answer
     assert "class_prior=" not in answer
 
 
