@@ -237,6 +237,20 @@ def test_other_measures(table, answer, options, function, cut):
         assert found[name]["measure"] == wanted.measure
 
 
+@pytest.mark.parametrize(
+    "measure", [("average-precision",), ("recall", "--share", "0.2"), ("lift", "--k", "300")]
+)
+def test_measures_are_answered_from_counts(table, tmp_path, karat, answer, measure):
+    """As areas are; the areas of cells alone can be streamed."""
+    path, _, _ = table
+    options = ("--pos-label", "sick", "--label", "truth", "--score", "score_b")
+    counts = tmp_path / "counts.parquet"
+    assert karat("count", path, *options, "-o", counts).code == 0
+    wanted = answer(path, *options, "--measure", *measure)["score_b"]
+    counted = answer(counts, "--measure", *measure)["score_b"]
+    assert counted["value"] == pytest.approx(wanted["value"], abs=1e-9)
+
+
 def test_net_benefit_and_its_page(tmp_path, karat):
     rng = np.random.default_rng(0)
     p = rng.random(600)

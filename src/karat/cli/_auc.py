@@ -11,8 +11,7 @@ import typer
 from karat._code import Coded, call_code
 from karat._validate import check_choice, refuse_option
 from karat.cli import _flags as flags
-from karat.cli._calls import Called, call, check_taken
-from karat.cli._counts import chosen_counts
+from karat.cli._calls import Called, call, check_taken, chosen_counts
 from karat.cli._run import run
 from karat.cli._table import read_pos_label, read_table, scan_table
 from karat.evaluation.rankings import of_rankings
@@ -109,6 +108,8 @@ def auc(
         if len(found) < 2 or (can and limits in _COMPARED):
             return len(found) > 1
         needed = "--limits auto or delong" + " without --stream" * stream
+        if function is not weighted_auc:
+            needed = "the rows"
         warnings.warn(f"differences need {needed}", KaratWarning, stacklevel=2)
         return False
 
@@ -119,7 +120,7 @@ def auc(
             for name, one in counts.items()
         }
         both = None
-        if is_compared(found, limits != "delong"):
+        if is_compared(found, function is weighted_auc and limits != "delong"):
             both = call(compare_rankings, Coded(counts, "counts"), read=lines, **how)
         return _answer(file, found, both)
 
@@ -149,8 +150,6 @@ def auc(
 
     def work() -> Answer:
         if is_counts(file):
-            if function is not weighted_auc:
-                refuse_option(measure, "--measure", "area with a file of counts, or a file of rows")
             columns = {"label": label, "group": group, "pos_label": pos_label, "weight": weight}
             check_taken(columns | {"stream": stream, "rows": rows}, beside="a file of counts")
             counts = chosen_counts(Counts.load(file).roc, score, "--score", file)

@@ -3,18 +3,17 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from karat._code import Coded, call_code, lines_of_code, values
 from karat._validate import check_choice
 from karat.bounds import performance_bounds
 from karat.cli import _flags as flags
-from karat.cli._calls import call, check_taken
-from karat.cli._counts import chosen_counts, class_columns, warn_of_no_pairs
+from karat.cli._calls import call, check_taken, chosen_counts, class_columns, warn_of_no_pairs
 from karat.cli._run import run
 from karat.cli._table import (
     classes_of,
+    in_order,
     read_class_prior,
     read_metric,
     read_null,
@@ -22,7 +21,6 @@ from karat.cli._table import (
     read_table,
 )
 from karat.evaluation.bounded import ModelBounds, bound_models
-from karat.metrics import as_metric
 from karat.report.answer import Answer
 from karat.sources import Counts
 from karat.sources.stored import is_counts
@@ -121,7 +119,7 @@ def bounds(
         said = table.columns("--pred", models)
         held = [*said, *votes.value]
         positive = read_pos_label(held, pos_label)
-        classes, prior = _in_order(known, *read_class_prior(held, class_prior), positive)
+        classes, prior = in_order(known, *read_class_prior(held, class_prior), positive)
         meaning = read_null(null)
         fit: dict[str, Any] = {"null": meaning, "classes": classes, "class_prior": prior}
         fit["y_true"] = table.coded("--label", label)
@@ -148,14 +146,3 @@ def bounds(
         return found.answer(file.name, code)
 
     run(work, output=output, as_json=as_json, reads=[file, Path(metric)])
-
-
-def _in_order(
-    metric: Coded, classes: list[Any] | None, prior: list[float] | None, positive: Any
-) -> tuple[list[Any] | None, list[float] | None]:
-    """Return classes and their probabilities in the order of the metric."""
-    if classes is None or prior is None:
-        return None, None
-    shares = dict(zip(classes, prior, strict=True))
-    order = as_metric(metric.value)._order_of(np.array(classes), pos_label=positive).tolist()
-    return order, [shares[label] for label in order]

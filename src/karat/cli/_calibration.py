@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from karat._code import Coded, lines_of_code
@@ -15,9 +14,9 @@ from karat.calibration.inputs import Pairing, pair_columns, paired_columns
 from karat.cli import _flags as flags
 from karat.cli._calls import call
 from karat.cli._run import run, table_writer
-from karat.cli._table import InputTable, read_pos_label, read_table
-from karat.evaluation.probabilities import Calibrated, calibrate, of_calibration
-from karat.exceptions import ColumnError, EmptyDataError
+from karat.cli._table import InputTable, has_label, read_pos_label, read_table, with_columns
+from karat.evaluation.probabilities import calibrate, of_calibration
+from karat.exceptions import ColumnError
 from karat.report.answer import Answer
 
 _START = "calibrated_"
@@ -59,7 +58,7 @@ def calibration(
         if write is not None:
             _check_new_columns(table, probs)
             write.check(table.frame)
-        keep = _has_label(table, labels)
+        keep = has_label(table, labels)
         known = InputTable(table.path, table.frame.filter(keep))
         pairing = _pairing(known, labels, probs, pos_label)
         if len(labels) > 1 and len(labels) == len(probs):  # columns of both in one order
@@ -79,7 +78,7 @@ def calibration(
                 others = _columns(pairing, unknown, labels, probs)[1].value
             mapped = calibrate(y.value, h.value, others)
             with replaced(write.path) as target:
-                write(_with_columns(table, probs, mapped, keep), target)
+                write(with_columns(table, [_START + n for n in probs], mapped.rows(keep)), target)
         return of_calibration(
             (y.value, h.value),
             estimate.result,
@@ -95,15 +94,6 @@ def calibration(
     run(work, output=output, as_json=as_json, reads=[file], writes={"--calibrated": calibrated})
 
 
-def _has_label(table: InputTable, labels: list[str]) -> BoolArray:
-    """Return which rows are to be measured: all but those without any label."""
-    chosen = table.columns("--label", labels)
-    keep = np.any([chosen[name].is_not_null().to_numpy() for name in labels], axis=0)
-    if not keep.any():
-        raise EmptyDataError("--label: no row has a label; expected some rows that have one")
-    return np.asarray(keep)
-
-
 def _check_new_columns(table: InputTable, probs: list[str]) -> None:
     """Refuse a table that already has a column of a name to be added."""
     for name in probs:
@@ -111,18 +101,6 @@ def _check_new_columns(table: InputTable, probs: list[str]) -> None:
             raise ColumnError(
                 f"--calibrated adds the column {_START + name!r} and the table has one; rename it"
             )
-
-
-def _with_columns(table: InputTable, probs: list[str], mapped: Calibrated, keep: BoolArray) -> Any:
-    """Return the table with a calibrated column for each column of probabilities."""
-    import polars as pl
-
-    found = np.empty((len(keep), mapped.labelled.shape[1]))
-    found[keep] = mapped.labelled
-    if mapped.others is not None:
-        found[~keep] = mapped.others
-    added = [pl.Series(_START + name, found[:, j]) for j, name in enumerate(probs)]
-    return table.as_written.with_columns(added)
 
 
 def _columns(

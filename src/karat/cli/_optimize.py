@@ -1,9 +1,8 @@
 """``karat optimize``: choose decision thresholds that maximise a metric."""
 
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from karat._code import Coded, call_code, lines_of_code, values
@@ -11,19 +10,18 @@ from karat._files import replaced
 from karat.cli import _flags as flags
 from karat.cli._run import run, table_writer
 from karat.cli._table import (
+    DecidedRows,
     InputTable,
     classes_of,
-    positive_of,
+    decided_rows,
     read_metric,
-    read_pos_label,
-    read_probabilities,
     read_table,
+    with_decisions,
 )
 from karat.evaluation.probabilities import of_decisions
-from karat.exceptions import DataError, OptionError
+from karat.exceptions import OptionError
 from karat.metrics import GroupMetric
-from karat.optimize import ColumnBasis, FrankWolfeClassifier
-from karat.optimize.basis import fit_basis
+from karat.optimize import FrankWolfeClassifier
 from karat.report.answer import Answer
 
 
@@ -65,7 +63,7 @@ def optimize(
         table.column("--label", label)
         as_written = table.as_written if write is not None else None
         table = table.matched([label], classes_of(wanted))
-        rows = _read(table, wanted, label, score, prob, pos_label, basis, group)
+        rows = decided_rows(table, wanted, label, score, prob, pos_label, basis, group)
         options = {
             "metric": wanted,
             "n_folds": folds or None,
@@ -77,7 +75,7 @@ def optimize(
         decided = clf.predict_from_proba(rows.proba, **values(rows.decided))
         if predictions is not None and write is not None:
             with replaced(predictions) as path:
-                write(_with_decisions(as_written, decided), path)
+                write(with_decisions(as_written, decided), path)
         return of_decisions(
             clf,
             decided,
@@ -110,86 +108,7 @@ def _check_options(wanted: Any, metric: str, group: str | None, folds: int) -> N
         raise OptionError(f"--folds is {folds}; expected 0 for none, or at least 2")
 
 
-class _Rows(NamedTuple):
-    """What the classifier is found with and what it decides, with the code of each part."""
-
-    known: Any  # whether a row has a label
-    labels: Any
-    positive: Any
-    proba: Any
-    fitted: dict[str, Any]  # options of fit_from_proba
-    decided: dict[str, Any]  # options of predict_from_proba
-    made: tuple[str, ...]  # lines that make proba and the basis
-
-
-def _read(
-    table: InputTable,
-    metric: Coded,
-    label: str,
-    score: str | None,
-    prob: list[str] | None,
-    pos_label: str | None,
-    basis: list[str] | None,
-    group: str | None,
-) -> _Rows:
-    truth = table.column("--label", label)
-    known = ~truth.is_null().to_numpy()
-    if not known.any():
-        raise DataError(f"--label {label}: every row is empty; some rows need a label")
-    if truth.drop_nulls().n_unique() == 1:
-        only = truth.drop_nulls()[0]
-        raise DataError(
-            f"--label {label}: every labelled row is {only!r}; label some rows of another class too"
-        )
-    classes = truth.drop_nulls().unique().sort().to_list()
-    positive = positive_of(metric, classes, read_pos_label([truth], pos_label))
-    proba, order = read_probabilities(table, truth, score, prob, positive)
-    fitted: dict[str, Any] = {"classes": order}
-    decided: dict[str, Any] = {}
-    made = [f"proba = {proba.code}"]
-    if basis:
-        functions = _functions(table, basis)
-        made.append(functions.code)
-        fitted["basis"] = Coded(functions.value.filter(known), "basis.filter(known)")
-        decided["basis"] = Coded(functions.value, "basis")
-    groups = table.coded("--group", group)
-    if groups is not None:
-        absent = np.flatnonzero(groups.value.is_null().to_numpy() & known)
-        if absent.size:
-            raise DataError(
-                f"--group {group} row {absent[0]} is missing ({absent.size} such labelled rows in "
-                "all); give them a group of their own, or drop them"
-            )
-        fitted["groups_val"] = Coded(groups.value.filter(known), f"{groups.code}.filter(known)")
-    return _Rows(known, truth.drop_nulls(), positive, proba.value, fitted, decided, tuple(made))
-
-
-def _functions(table: InputTable, basis: list[str]) -> Coded:
-    """Return a constant and an indicator of each value of some columns, as a frame."""
-    import polars as pl
-
-    table.columns("--basis", basis)
-    unused = np.empty(0)  # neither a constant nor an indicator looks at labels
-    fitted = fit_basis(["constant", *map(ColumnBasis, basis)], table.frame, unused)
-    functions = ", ".join(["'constant'", *(f"ColumnBasis({name!r})" for name in basis)])
-    code = (
-        f"fitted = fit_basis([{functions}], frame, np.empty(0))\n"
-        "basis = pl.DataFrame(fitted.values(frame), schema=list(fitted.names))"
-    )
-    return Coded(pl.DataFrame(fitted.values(table.frame), schema=list(fitted.names)), code)
-
-
-def _with_decisions(frame: Any, decided: Any) -> Any:
-    """Return the table with a column of decisions, under a name that is free."""
-    import polars as pl
-
-    name = "decision"
-    while name in frame.columns:
-        name += "_"
-    return frame.with_columns(pl.Series(name, decided))
-
-
-def _code(table: InputTable, rows: _Rows, options: dict[str, Any], label: str) -> str:
+def _code(table: InputTable, rows: DecidedRows, options: dict[str, Any], label: str) -> str:
     """Return the lines that give the same answer."""
     some, labels = Coded(None, "proba[known]"), Coded(None, f"frame[{label!r}].drop_nulls()")
     return lines_of_code(

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from karat._code import Coded, call_code, lines_of_code
 from karat._extras import require
 from karat._files import first_line
+from karat._typing import BoolArray
 from karat._validate import (
     by_frequency,
     check_alike,
@@ -659,3 +660,119 @@ def read_null(text: str | None) -> str | None:
         return None
     known = ("not-asked", "abstain")
     return check_choice(text.replace(" ", "-"), "--null", known).replace("-", " ")
+
+
+def in_order(
+    metric: Coded, classes: list[Any] | None, prior: list[float] | None, positive: Any
+) -> tuple[list[Any] | None, list[float] | None]:
+    """Return classes and their probabilities in the order of the metric."""
+    if classes is None or prior is None:
+        return None, None
+    shares = dict(zip(classes, prior, strict=True))
+    order = as_metric(metric.value)._order_of(np.array(classes), pos_label=positive).tolist()
+    return order, [shares[label] for label in order]
+
+
+# --- The rows that karat optimize learns from and decides.
+
+
+class DecidedRows(NamedTuple):
+    """What the classifier is found with and what it decides, with the code of each part."""
+
+    known: Any  # whether a row has a label
+    labels: Any
+    positive: Any
+    proba: Any
+    fitted: dict[str, Any]  # options of fit_from_proba
+    decided: dict[str, Any]  # options of predict_from_proba
+    made: tuple[str, ...]  # lines that make proba and the basis
+
+
+def decided_rows(
+    table: InputTable,
+    metric: Coded,
+    label: str,
+    score: str | None,
+    prob: list[str] | None,
+    pos_label: str | None,
+    basis: list[str] | None,
+    group: str | None,
+) -> DecidedRows:
+    """Return the rows with a label and those to decide, and the lines that make both."""
+    truth = table.column("--label", label)
+    known = ~truth.is_null().to_numpy()
+    if not known.any():
+        raise DataError(f"--label {label}: every row is empty; some rows need a label")
+    if truth.drop_nulls().n_unique() == 1:
+        only = truth.drop_nulls()[0]
+        raise DataError(
+            f"--label {label}: every labelled row is {only!r}; label some rows of another class too"
+        )
+    classes = truth.drop_nulls().unique().sort().to_list()
+    positive = positive_of(metric, classes, read_pos_label([truth], pos_label))
+    proba, order = read_probabilities(table, truth, score, prob, positive)
+    fitted: dict[str, Any] = {"classes": order}
+    decided: dict[str, Any] = {}
+    made = [f"proba = {proba.code}"]
+    if basis:
+        functions = _functions(table, basis)
+        made.append(functions.code)
+        fitted["basis"] = Coded(functions.value.filter(known), "basis.filter(known)")
+        decided["basis"] = Coded(functions.value, "basis")
+    groups = table.coded("--group", group)
+    if groups is not None:
+        absent = np.flatnonzero(groups.value.is_null().to_numpy() & known)
+        if absent.size:
+            raise DataError(
+                f"--group {group} row {absent[0]} is missing ({absent.size} such labelled rows in "
+                "all); give them a group of their own, or drop them"
+            )
+        fitted["groups_val"] = Coded(groups.value.filter(known), f"{groups.code}.filter(known)")
+    return DecidedRows(
+        known, truth.drop_nulls(), positive, proba.value, fitted, decided, tuple(made)
+    )
+
+
+def _functions(table: InputTable, basis: list[str]) -> Coded:
+    """Return a constant and an indicator of each value of some columns, as a frame."""
+    import polars as pl
+
+    from karat.optimize import ColumnBasis
+    from karat.optimize.basis import fit_basis
+
+    table.columns("--basis", basis)
+    unused = np.empty(0)  # neither a constant nor an indicator looks at labels
+    fitted = fit_basis(["constant", *map(ColumnBasis, basis)], table.frame, unused)
+    functions = ", ".join(["'constant'", *(f"ColumnBasis({name!r})" for name in basis)])
+    code = (
+        f"fitted = fit_basis([{functions}], frame, np.empty(0))\n"
+        "basis = pl.DataFrame(fitted.values(frame), schema=list(fitted.names))"
+    )
+    return Coded(pl.DataFrame(fitted.values(table.frame), schema=list(fitted.names)), code)
+
+
+def with_decisions(frame: Any, decided: Any) -> Any:
+    """Return the table with a column of decisions, under a name that is free."""
+    import polars as pl
+
+    name = "decision"
+    while name in frame.columns:
+        name += "_"
+    return frame.with_columns(pl.Series(name, decided))
+
+
+def has_label(table: InputTable, labels: list[str]) -> BoolArray:
+    """Return which rows are to be measured: all but those without any label."""
+    chosen = table.columns("--label", labels)
+    keep = np.any([chosen[name].is_not_null().to_numpy() for name in labels], axis=0)
+    if not keep.any():
+        raise EmptyDataError("--label: no row has a label; expected some rows that have one")
+    return np.asarray(keep)
+
+
+def with_columns(table: InputTable, names: Sequence[str], values: Any) -> Any:
+    """Return the rows as they are written to another file, with further columns."""
+    import polars as pl
+
+    added = [pl.Series(name, values[:, j]) for j, name in enumerate(names)]
+    return table.as_written.with_columns(added)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._typing import AnyArray, FloatArray
+from karat._typing import AnyArray, BoolArray, FloatArray
 from karat.calibration import (
     CalibrationCertificate,
     CanonicalCalibration,
@@ -44,6 +44,14 @@ class Calibrated:
     labelled: FloatArray
     others: FloatArray | None
     score: CalibratorScore
+
+    def rows(self, known: BoolArray) -> FloatArray:
+        """Return the probabilities of all rows; ``known`` says which have labels."""
+        found = np.empty((len(known), self.labelled.shape[1]))
+        found[known] = self.labelled
+        if self.others is not None:
+            found[~known] = self.others
+        return found
 
     @property
     def how(self) -> str:
