@@ -147,10 +147,35 @@ def messages(tree: ast.AST) -> Iterator[ast.Call]:
 
 def plain_options(call: ast.Call) -> list[str]:
     """Return the options that a message names by text alone; code in brackets is code."""
-    nodes = [node for argument in call.args for node in ast.walk(argument)]
-    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    said = [re.sub(r"\([^()]*\)", "", text) for text in texts if isinstance(text, str)]
+    said = [re.sub(r"\([^()]*\)", "", text) for text in _texts(call)]
     return [name for text in said for name in NAMED.findall(text)]
+
+
+ARGUMENT = re.compile(
+    r"(?<![\w.('\[])(y_true|y_pred|y_score|y_prob|weak_labels|sample_weight|pos_label|class_prior)\b"
+    r"(?![(\[]|\.\w| ==)"
+)
+
+
+def test_an_argument_in_a_message_is_a_mark():
+    """Code is none: ``frame[y_true]``, ``y_true == 1``, and what stands in brackets."""
+    for path in SOURCE.rglob("*.py"):
+        for call in messages(ast.parse(path.read_text(encoding="utf-8"))):
+            marks = {ast.unparse(n.args[0]) for n in ast.walk(call) if _is_mark(n)}
+            for text in _texts(call):
+                plain = ARGUMENT.findall(re.sub(r"[({][^(){}]*[)}]", "", text))
+                assert not plain or repr(text) in marks, (path.name, call.lineno, text)
+
+
+def _is_mark(node: ast.AST) -> bool:
+    names = ("Argument", "Argument.of", "Option")
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in names
+
+
+def _texts(call: ast.Call) -> list[str]:
+    nodes = [node for argument in call.args for node in ast.walk(argument)]
+    found = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return [text for text in found if isinstance(text, str)]
 
 
 def test_an_option_in_a_message_is_a_mark():

@@ -428,7 +428,9 @@ def read_verdicts(
     elif pos_label is None and classes is None:
         raise LabelError(
             Argument("verdicts"),
-            f" and y_true hold {named(found.classes.tolist())}",
+            " and ",
+            Argument("y_true"),
+            f" hold {named(found.classes.tolist())}",
             Remedy(
                 "say whose rate is wanted, for example ", Option("pos_label", found.classes[-1])
             ),

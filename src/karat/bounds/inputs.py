@@ -585,7 +585,9 @@ def read_inputs(
     given = votes.classes
     if (votes.patterns < 0).all():
         raise LabelError(
-            "every vote in weak_labels abstains or is null; pass at least one labeler that votes"
+            "every vote in ",
+            Argument("weak_labels"),
+            " abstains or is null; pass at least one labeler that votes",
         )
     weight = check_weights(sample_weight)
     # Only ratios of weights matter; a mean of 1 keeps them comparable with counts, and rounding

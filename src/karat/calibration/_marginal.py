@@ -84,7 +84,7 @@ def marginal_calibration_error(
         raise DataError(
             Argument("y_true"),
             " holds counts, which have the probabilities",
-            Remedy("leave out y_prob"),
+            Remedy("leave out ", Argument("y_prob")),
         )
     one = isinstance(counts, RocCounts)
     found = {counts.classes[1]: counts} if isinstance(counts, RocCounts) else counts

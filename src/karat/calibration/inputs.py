@@ -177,7 +177,9 @@ def read_table(y_true: Frame | Column, y_prob: Frame | Column) -> LabelTable:
         if y.shape[1] != h.shape[1]:
             raise ShapeError(
                 Argument("y_true"),
-                f" has {y.shape[1]} labels and y_prob has {h.shape[1]} columns",
+                f" has {y.shape[1]} labels and ",
+                Argument("y_prob"),
+                f" has {h.shape[1]} columns",
                 Remedy("pass one column of probabilities per label"),
             )
         if names is not None and columns is not None:
@@ -328,15 +330,18 @@ def _read_labels(y_true: Frame) -> tuple[FloatArray, list[str] | None]:
     for name, (array, mask) in zip(names, columns, strict=True):
         if mask is not None:
             row = int(np.flatnonzero(mask)[0])
-            raise LabelError(f"y_true column {name}, row {row} is missing; drop the row first")
+            raise LabelError(
+                Argument("y_true"), f" column {name}, row {row} is missing; drop the row first"
+            )
         text = array.dtype.kind == "U"
         odd = np.ones(len(array), bool) if text else ~np.isin(array, (0, 1))
         if odd.any():
             row = int(np.flatnonzero(odd)[0])
             raise LabelError(
-                f"y_true column {name}, row {row} is {array[row].item()!r}; expected 0 and 1 (or "
-                "False and True) in each column. For one column of classes pass it as it is, with "
-                "a column of probabilities per class"
+                Argument("y_true"),
+                f" column {name}, row {row} is {array[row].item()!r}; expected 0 and "
+                "1 (or False and True) in each column. For one column of classes pass it "
+                "as it is, with a column of probabilities per class",
             )
         arrays.append(array.astype(float))
     return np.column_stack(arrays), names if _is_frame(y_true) else None
@@ -365,7 +370,9 @@ def _two_classes(codes: IntArray, classes: AnyArray) -> tuple[FloatArray, list[s
     if len(classes) > 2:
         raise ShapeError(
             Argument("y_true"),
-            f" holds {len(classes)} classes and y_prob has one column",
+            f" holds {len(classes)} classes and ",
+            Argument("y_prob"),
+            " has one column",
             Remedy("pass one column of probabilities per class"),
         )
     if len(classes) == 2:
@@ -373,15 +380,22 @@ def _two_classes(codes: IntArray, classes: AnyArray) -> tuple[FloatArray, list[s
         if at is None:
             first, second = (shown(c) for c in classes)
             raise LabelError(
-                f"labels are {first} and {second} and y_prob has one column; say which class it "
-                f"is of: pass y_true == {first}, or a column of probabilities per class"
+                f"labels are {first} and {second} and ",
+                Argument("y_prob"),
+                " has one column",
+                Remedy(
+                    f"say which class it is of: pass y_true == {first}, or a column of "
+                    "probabilities per class",
+                    elsewhere="pass a column of probabilities per class",
+                ),
             )
         return (codes == at).astype(float)[:, None], [str(classes[at])]
     if classes[0] not in (0, 1):
         raise LabelError(
             Argument("y_true"),
-            f" holds one class only, {classes[0].item()!r}, and y_prob may be of it "
-            "or of the other",
+            f" holds one class only, {classes[0].item()!r}, and ",
+            Argument("y_prob"),
+            " may be of it or of the other",
             Remedy("Pass 0 and 1", after=". "),
         )
     return np.full((len(codes), 1), float(classes[0])), [str(type(classes[0].item())(1))]
@@ -404,7 +418,9 @@ def _class_order(classes: AnyArray, columns: list[str] | None, k: int) -> list[s
         return [str(j) for j in range(k)]  # a class that does not occur here
     raise ShapeError(
         Argument("y_true"),
-        f" holds {len(found)} classes {found[:_SHOWN]} and y_prob has {k} columns",
+        f" holds {len(found)} classes {found[:_SHOWN]} and ",
+        Argument("y_prob"),
+        f" has {k} columns",
         Remedy(
             "pass one column of probabilities per class, in a frame that names them "
             "if some class does not occur here"

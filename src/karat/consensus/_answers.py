@@ -10,7 +10,7 @@ import numpy as np
 from karat._callers import caller_level
 from karat._extras import require
 from karat._result import Estimate
-from karat._sentences import Option, Remedy
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import (
     check_choice,
@@ -87,12 +87,14 @@ def check_design(labels: Any, y_true: Any, label_probability: Any) -> str:
     if design == "probability" and y_true is not None and label_probability is None:
         raise DataError(
             Option("labels", "probability"),
-            " was passed without label_probability",
+            " was passed without ",
+            Argument("label_probability"),
             Remedy("pass the probability of every labelled item, as label_next() gives it"),
         )
     if design != "probability" and label_probability is not None:
         raise DataError(
-            "label_probability was passed with ",
+            Argument("label_probability"),
+            " was passed with ",
             Option("labels", design),
             Remedy("pass ", Option("labels", "probability"), " too"),
         )

@@ -368,8 +368,9 @@ def item_weights(
     if weight is not None:
         if len(weight) != len(read.item_of_row):
             raise LengthMismatchError(
-                f"the verdicts have {len(read.item_of_row):,} rows and sample_weight has "
-                f"{len(weight):,}; pass one weight per row"
+                f"the verdicts have {len(read.item_of_row):,} rows and ",
+                Argument("sample_weight"),
+                f" has {len(weight):,}; pass one weight per row",
             )
         found[read.item_of_row] = weight
     return effective_counts(found, found**2) if important else found

@@ -408,7 +408,9 @@ def score_gold(table: ScoreTable, y_true: Any, classes: Any) -> tuple[AnyArray, 
         place = {item: i for i, item in enumerate(listed)}
         unknown = [item for item in y_true if item not in place]
         if unknown:
-            raise DataError(f"y_true labels the item {shown(unknown[0])}, which has no score")
+            raise DataError(
+                Argument("y_true"), f" labels the item {shown(unknown[0])}, which has no score"
+            )
         found = np.full(len(table.scores), -1)
         found[[place[item] for item in y_true]] = codes
         return order, found

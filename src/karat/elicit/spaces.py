@@ -716,8 +716,9 @@ class BinarySpace(Space):
         """
         if not self.calibrated:
             raise ScoreError(
-                "the published algorithm puts thresholds on probabilities and y_score has values "
-                "outside [0, 1]; pass probabilities, or use space.smoothed()"
+                "the published algorithm puts thresholds on probabilities and ",
+                Argument("y_score"),
+                " has values outside [0, 1]; pass probabilities, or use space.smoothed()",
             )
         m11, m00 = np.cos(angle), np.sin(angle)
         with np.errstate(divide="ignore"):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from karat._sentences import Argument
 from karat._typing import AnyArray, FloatArray, IntArray
 from karat._validate import check_number, refuse_option, shown
 from karat.elicit import Query
@@ -179,8 +180,10 @@ class BlackBox:
         self._takes_groups, takes_weight = _takes(metric)
         if rows.weight is not None and not takes_weight:
             raise DataError(
-                "the validation rows have sample weights and the metric is a function that would "
-                "not see them; give it a parameter sample_weight, or repeat rows instead"
+                "the validation rows have sample weights and the metric is a function "
+                "that would not see them; give it a parameter ",
+                Argument("sample_weight"),
+                ", or repeat rows instead",
             )
         weight = np.ones(len(rows.labels)) if rows.weight is None else rows.weight
         self._options = {"sample_weight": weight} if takes_weight else {}

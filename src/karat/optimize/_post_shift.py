@@ -474,7 +474,9 @@ def _training_basis(basis: Any, proba: Any, names: tuple[str, ...]) -> FloatArra
 def _refuse_weights_alone(sample_weight_val: Any, owners: str) -> None:
     """Refuse weights of validation rows where there are none."""
     if sample_weight_val is not None:
-        raise DataError(f"sample_weight_val belongs to {owners}; pass them, or use sample_weight")
+        raise DataError(
+            f"sample_weight_val belongs to {owners}; pass them, or use ", Argument("sample_weight")
+        )
 
 
 # --- The kinds of rows that basis functions distinguish, for pictures of decisions.

@@ -294,8 +294,9 @@ def _check_same_rows(counts: Mapping[Any, RocCounts]) -> None:
             )
         if not np.array_equal(one.classes, first.classes):
             raise DataError(
-                f"{base} was counted with the classes {first.classes.tolist()} and {name} with "
-                f"{one.classes.tolist()}; count both with the same pos_label"
+                f"{base} was counted with the classes {first.classes.tolist()} and "
+                f"{name} with {one.classes.tolist()}; count both with the same ",
+                Argument("pos_label"),
             )
 
 

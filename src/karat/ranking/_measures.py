@@ -635,7 +635,11 @@ def _only_average_precision(measure: Measure) -> None:
         raise DataError(
             Argument("y_score"),
             f" has several columns, one for each class or label; {measure.name} ranks by one",
-            Remedy("Pass the column of one of them, with y_true == it", after=". "),
+            Remedy(
+                "Pass the column of one of them, with y_true == it",
+                after=". ",
+                elsewhere="pass the column of one of them",
+            ),
         )
 
 

@@ -336,12 +336,14 @@ def counts_of(y_true: Any, y_score: Any) -> AnyRocCounts | None:
         raise DataError(
             Argument("y_true"),
             " holds counts, which have the scores",
-            Remedy("leave out y_score"),
+            Remedy("leave out ", Argument("y_score")),
         )
     if found is None and y_score is None:
         raise DataError(
             Argument("y_score"),
-            f" is missing and y_true is a {type(y_true).__name__}",
+            " is missing and ",
+            Argument("y_true"),
+            f" is a {type(y_true).__name__}",
             Remedy(
                 "pass scores with the labels, or counts of both from karat.statistics.roc_counts"
             ),

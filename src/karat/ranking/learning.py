@@ -240,8 +240,9 @@ class WeightedAUCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if len(seen) < 2:
             raise LabelError(
                 Argument("y"),
-                f" holds one class only ({seen.tolist()}) in rows of positive "
-                "sample_weight; expected ",
+                f" holds one class only ({seen.tolist()}) in rows of positive ",
+                Argument("sample_weight"),
+                "; expected ",
                 Expected("two classes"),
             )
         self._positive = self._place_of_positive()

@@ -121,8 +121,13 @@ def read_labels(
     if len(order) > 2:
         raise LabelError(
             Argument("y_true"),
-            f" holds {len(order)} classes, {named(order.tolist())}, and y_score is one column",
-            Remedy("pass one column of scores per class, or y_true == one of them"),
+            f" holds {len(order)} classes, {named(order.tolist())}, and ",
+            Argument("y_score"),
+            " is one column",
+            Remedy(
+                "pass one column of scores per class, or y_true == one of them",
+                elsewhere="pass one column of scores per class",
+            ),
         )
     ordered = order_classes(order, pos_label, stated=classes is not None).classes
     return codes == int(ordered[1] == order[1]), ordered
@@ -420,7 +425,9 @@ def read_labels_apart(
     if len(scores) != len(names):
         raise ShapeError(
             Argument("y_true"),
-            f" has {len(names)} columns and y_score has {len(scores)}",
+            f" has {len(names)} columns and ",
+            Argument("y_score"),
+            f" has {len(scores)}",
             Remedy("pass one column of scores per label"),
         )
     if set(scores) == set(names):
@@ -445,8 +452,9 @@ def read_labels_apart(
         positive[name], kept[name] = has, score
     if not positive:
         raise LabelError(
-            "every label of y_true is 0 in all rows or 1 in all rows; a ranking needs both. Pass "
-            "rows of both kinds"
+            "every label of ",
+            Argument("y_true"),
+            " is 0 in all rows or 1 in all rows; a ranking needs both. Pass rows of both kinds",
         )
     return Labels(positive, kept, weight, check_weighting(weighting, weight), skipped, tuple(alike))
 
@@ -468,8 +476,9 @@ def _has_label(values: Any, mask: Any, name: Any) -> BoolArray:
         row = int(np.flatnonzero(broken | ~known)[0])
         shown = "missing" if broken[row] else repr(array[row].item())
         raise LabelError(
-            f"y_true column {name!r} row {row} is {shown}; expected 0 or 1, whether the row has "
-            "the label"
+            Argument("y_true"),
+            f" column {name!r} row {row} is {shown}; expected 0 or 1, whether the "
+            "row has the label",
         )
     return np.asarray(array == 1)
 

@@ -461,8 +461,10 @@ class Source:
             _check_counts(name, counts)
         if not np.array_equal(first.classes, second.classes):
             raise DataError(
-                f"the counts of {listed[0]!r} have the classes {first.classes.tolist()} and those "
-                f"of {listed[1]!r} {second.classes.tolist()}; count both with the same pos_label"
+                f"the counts of {listed[0]!r} have the classes {first.classes.tolist()} "
+                f"and those of {listed[1]!r} {second.classes.tolist()}; count both with "
+                "the same ",
+                Argument("pos_label"),
             )
         label = self.chosen.one("label", None)
         columns = [self.chosen.one("score", name) for name in listed]

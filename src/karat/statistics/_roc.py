@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import Result, keeps_kind
-from karat._sentences import Argument, Expected
+from karat._sentences import Argument, Expected, Remedy
 from karat._typing import AnyArray, Column, FloatArray
 from karat._validate import (
     check_ranked,
@@ -74,7 +74,11 @@ def roc_counts(
             Argument("y_true"),
             f" holds {len(order)} classes, {named(order.tolist())}; expected ",
             Expected("two"),
-            ". For one class against the rest pass y_true == that class",
+            Remedy(
+                "For one class against the rest pass y_true == that class",
+                after=". ",
+                elsewhere="make a column that says whether a row is of the one class",
+            ),
         )
     ordered = order_classes(order, pos_label, stated=classes is not None).classes
     if ordered[1] != order[1]:

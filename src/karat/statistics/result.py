@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from karat._result import Result, crossed, keeps_kind
+from karat._sentences import Argument
 from karat._typing import AnyArray, FloatArray
 from karat._validate import is_beyond_floats, named
 from karat.exceptions import DataError, LabelError
@@ -270,7 +271,8 @@ class RocCounts(Result):
         if not np.array_equal(self.classes, other.classes):
             raise LabelError(
                 f"one part has the classes {named(self.classes.tolist())} and the other "
-                f"{named(other.classes.tolist())}; count both with the same classes and pos_label"
+                f"{named(other.classes.tolist())}; count both with the same classes and ",
+                Argument("pos_label"),
             )
         if self.cells or other.cells:
             raise DataError(

@@ -140,9 +140,10 @@ def _gold_codes(y_true: Column | Mapping[Any, Any] | None, cast: Ballots) -> Int
         unknown = [item for item in y_true if item not in place]
         if unknown:
             raise LabelError(
-                f"y_true labels the item {shown(unknown[0])}, which has no vote; its keys are "
-                f"items of votes, or (domain, item) if domains share items, such as "
-                f"{named(list(place)[:3])}"
+                Argument("y_true"),
+                f" labels the item {shown(unknown[0])}, which has no vote; its keys are "
+                "items of votes, or (domain, item) if domains share items, such as "
+                f"{named(list(place)[:3])}",
             )
         codes = np.full(cast.n_items, -1)
         codes[[place[item] for item in y_true]] = encode_gold(list(y_true.values()), cast.classes)

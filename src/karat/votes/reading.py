@@ -232,7 +232,8 @@ def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
     """Refuse counts of patterns where the single rows are needed."""
     if check_null(null) and (found.patterns == -2).any():
         raise DataError(
-            "weak_labels are counts of patterns in which nulls are already not asked, so ",
+            Argument("weak_labels"),
+            " are counts of patterns in which nulls are already not asked, so ",
             Option("null", "abstain"),
             " comes too late",
             Remedy("pass it where the rows are counted"),
@@ -241,13 +242,16 @@ def _check_counted(found: Patterns, null: str, *, by_row: bool) -> None:
         return
     if not found.in_order:
         raise LazyFrameError(
-            "weak_labels are patterns of a lazy frame, whose rows come in no fixed order, so they "
-            "cannot be matched with other rows; collect the frame once and count its patterns then"
+            Argument("weak_labels"),
+            " are patterns of a lazy frame, whose rows come in no fixed order, so "
+            "they cannot be matched with other rows; collect the frame once and "
+            "count its patterns then",
         )
     if not np.array_equal(found.counts, np.bincount(found.ids, minlength=len(found.counts))):
         raise DataError(
-            "weak_labels are patterns counted with weights, so the weight of a "
-            "single row is not known any more",
+            Argument("weak_labels"),
+            " are patterns counted with weights, so the weight of a single row is "
+            "not known any more",
             Remedy("pass the rows themselves, with ", Option("sample_weight")),
         )
 

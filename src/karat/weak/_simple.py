@@ -249,8 +249,9 @@ class OracleLabelModel(PatternModel):
         )
         if known.gold is None or known.prior is None:
             raise LabelError(
-                "OracleLabelModel is counted from true labels and y_true is None; pass those of "
-                "some items, or use DetectorLabelModel, which needs none"
+                "OracleLabelModel is counted from true labels and ",
+                Argument("y_true"),
+                " is None; pass those of some items, or use DetectorLabelModel, which needs none",
             )
         found, soft = known.found, known.gold
         self._remember(known, known.prior, null)

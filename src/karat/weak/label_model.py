@@ -658,7 +658,9 @@ def _require_votes(found: Patterns) -> None:
     require_two_classes(found.classes, "weak_labels")
     if (found.patterns < 0).all():
         raise LabelError(
-            "every vote in weak_labels abstains or is null; pass at least one labeler that votes"
+            "every vote in ",
+            Argument("weak_labels"),
+            " abstains or is null; pass at least one labeler that votes",
         )
 
 
@@ -774,7 +776,7 @@ def check_class_prior(
         )
     if abs(prior.sum() - 1.0) > ROUNDED:  # thirds with two decimals sum to .99
         raise ProbabilityError(
-            f"class_prior sums to {prior.sum():.6g}; expected 1. Divide it by its sum"
+            Argument("class_prior"), f" sums to {prior.sum():.6g}; expected 1. Divide it by its sum"
         )
     return np.asarray(prior / prior.sum())
 

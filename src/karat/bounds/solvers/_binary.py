@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from karat._sentences import Argument, Remedy
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat.bounds._problem import Bound, BoundPair, Limit, Problem
 from karat.bounds.inputs import Inputs, features
@@ -394,6 +395,6 @@ def check_defined(metric: Metric, truth: float, predicted: float) -> None:
         except UndefinedMetricWarning:
             raise UndefinedHereError(
                 f"{metric.title} is undefined here: the positive class is predicted for "
-                f"{100 * predicted:.3g} % and expected for {100 * truth:.3g} % of the items. "
-                "Choose another metric, threshold or pos_label"
+                f"{100 * predicted:.3g} % and expected for {100 * truth:.3g} % of the items",
+                Remedy("Choose another metric, threshold or ", Argument("pos_label"), after=". "),
             ) from None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._callers import caller_level
-from karat._sentences import Option, Remedy
+from karat._sentences import Argument, Option, Remedy
 from karat._typing import FloatArray, IntArray
 from karat._validate import refuse_option
 from karat.bounds._gold import DeferredCheck
@@ -331,7 +331,8 @@ def solve(problem: Problem, metric: MetricBase, limit: Limit) -> BoundPair:
     assert isinstance(fixed, Metric)
     if problem.prior is not None and _needs_margins_of_model(fixed, problem, limit):
         raise DataError(
-            f"class_prior cannot be used for {metric.title} here (with robustness, ",
+            Argument("class_prior"),
+            f" cannot be used for {metric.title} here (with robustness, ",
             Option("limit", "bernstein"),
             ", or a ratio of more than two classes): P(Y) is then the label model's",
             Remedy(
@@ -366,7 +367,7 @@ def _check_groups(problem: Problem, metric: GroupMetric, limit: Limit) -> None:
     """Refuse options, metrics and groups for which a metric of groups has no bounds."""
     why = f"with {metric.title}, which divides by P(Y | group) of the label model"
     if problem.prior is not None:
-        raise DataError(f"class_prior cannot be used {why}; leave it out")
+        raise DataError(Argument("class_prior"), f" cannot be used {why}; leave it out")
     if problem.slack > 0:
         refuse_option(problem.slack, "robustness", f"0 {why}")
     if limit.kind == "bernstein":
