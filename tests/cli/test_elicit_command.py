@@ -36,6 +36,14 @@ def run(karat):
     return asked
 
 
+def test_answers_may_be_words(scores, tmp_path, run):
+    answers = tmp_path / "answers.json"
+    typed = ["first", "SECOND", "tie", "undo", "skip", "quit"]
+    result = run(scores, typed, "--score", "score", "--transcript", str(answers))
+    assert result.code == 0, result.err
+    assert load_transcript(answers).answers == ("first", "second", "skip")
+
+
 def test_the_pair_is_drawn_and_the_metric_is_said(scores, run):
     result = run(scores, "1" * 80, "--score", "score")
     assert result.code == 0, result.err

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from karat.decisions import Attainable, maximise
-from karat.elicit import RateSpace
-from karat.elicit.families import fairness_frontier
+from karat.elicit import Elicitation, RateSpace
+from karat.elicit.families import LinearGaps, SquaredGaps, fairness_frontier
 from karat.elicit.result import NamedEstimate
 from karat.metrics import FairMetric, FairQuadraticMetric, LinearFractionalMetric
 from karat.optimize import FrankWolfeClassifier
@@ -66,13 +66,11 @@ def sampled(attainable, n, rng):
 
 def frontier_value(metric, space):
     """Return the elicited metric, and its value at the place that `frontier` calls its best."""
-    procedure = ("linear" if metric.kind == "fair" else "quadratic")(
-        space, strategy="bisection", max_queries=1
-    )
-    family, unit = procedure.family, metric.normalized()
+    joint, unit = Elicitation(space).question_space, metric.normalized()
+    family = LinearGaps(joint) if metric.kind == "fair" else SquaredGaps(joint)
     violation = unit.violation.reshape(1, len(unit.violation), -1)
     theta = family.write(unit.cost[None], violation, np.array([unit.tradeoff]))[0]
-    share = NamedEstimate(name="trade-off", estimate=unit.tradeoff, lower=0.0, upper=1.0)
+    share = NamedEstimate(name="trade-off", value=unit.tradeoff, lower=0.0, upper=1.0)
     found, elicited = fairness_frontier(family, theta, share, 5, 0), family.metric(theta)
     assert found.gap <= 1e-8
     assert elicited.equivalent(metric, tol=1e-9)

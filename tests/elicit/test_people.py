@@ -144,7 +144,7 @@ def test_a_wider_family_believes_the_same_answers(sparing, lawful):
     assert wide.worst_rate == 0.6
     # either may be certified on these answers: each has half of the errors
     assert wide._search.tries == procedure._search.tries == 2
-    assert np.allclose(wide.cost, procedure.cost)
+    assert np.allclose(wide._problem.cost, procedure._problem.cost)
 
     wide.tell("first")
     resumed = Elicitation.resume(space, wide.transcript.to_json())

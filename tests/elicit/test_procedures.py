@@ -538,6 +538,6 @@ def test_a_monotone_metric_is_returned_as_the_power_mean_whose_agreement_is_stat
     same = (values[:, panel.left] > values[:, panel.right]) == prefers
     assert result.agreement == pytest.approx(posterior.shares @ same.mean(axis=1), abs=0.03)
     slopes = Elicitation(diagonal, "monotone", strategy="bisection", tol=0.5)
-    assert not slopes.predicts
+    assert not slopes._problem.predicts
     assert isinstance(ask_all(slopes, MetricOracle(g_mean)).metric, LinearMetric)
     assert np.isnan(slopes.result.agreement)
