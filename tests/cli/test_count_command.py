@@ -291,3 +291,10 @@ def test_scores_that_all_differ_are_said_to_be_the_rows(karat, rows, tmp_path):
     said = "2,000 of 2,000 rows have a value of score of their own, so the counts show"
     assert said in karat(*base).err
     assert said not in karat(*base, "--cells", 50).err
+
+
+def test_a_file_without_columns_to_count_is_told_which_there_are(karat, tmp_path):
+    (tmp_path / "t.csv").write_text("alpha,beta\n1,2\n")
+    ran = karat("count", tmp_path / "t.csv", "-o", tmp_path / "c.parquet")
+    assert ran.code == 3
+    assert "there are ['alpha', 'beta']" in ran.err

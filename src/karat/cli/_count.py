@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._validate import named
 from karat.cli import _flags as flags
 from karat.cli._run import console, run
 from karat.cli._table import check_once, read_classes, read_null, read_pos_label
@@ -147,9 +148,9 @@ def _with_roles(source: Source, given: dict[str, Any], weighting: str) -> Source
         if value
         for c in ([value] if isinstance(value, str) else value)
     }
-    named = any(given[role] for role in (*_STARTS, "judge"))
+    by_flag = any(given[role] for role in (*_STARTS, "judge"))
     for role, starts in _STARTS.items():
-        if named or (role == "score" and not given["label"]):
+        if by_flag or (role == "score" and not given["label"]):
             continue
         names = [n for n in source.names if n.lower().startswith(starts) and n not in taken]
         given[role] = names or None

@@ -145,7 +145,7 @@ def evaluate(
     positive = _positive(pos_label, counted.get("metric"), frame, roles)
     for note in matched.said:
         warnings.warn(note, LabelsMatchedWarning, stacklevel=caller_level())
-    named = _named(data, source, long, errors)
+    said = _named(data, source, long, errors)
     evidence = Evidence(
         frame=frame,
         roles=roles,
@@ -160,7 +160,7 @@ def evaluate(
         no_votes=rows.problem,
         patterns=_given({**given, "long": long}),
         **counted,
-        **named | {"read": named["read"] + filled + matched.code},
+        **said | {"read": said["read"] + filled + matched.code},
     )
     _check_items(evidence, source)
     found, missing = _answers(evidence)

@@ -158,16 +158,16 @@ class ChosenRoles(dict[str, tuple[str, ...]]):
             )
         return self[role]
 
-    def one(self, role: str, named: str | None) -> str:
-        """Return the one column of a role, or the named one of several."""
+    def one(self, role: str, name: str | None) -> str:
+        """Return the one column of a role, or the one named of several."""
         columns = self.need(role)
-        if named is None and len(columns) > 1:
+        if name is None and len(columns) > 1:
             raise ColumnError(
                 f"{len(columns)} columns have the role {role!r}: name one of {named(columns)}"
             )
-        if named is not None and named not in columns:
-            raise ColumnError(f"{named!r} has not the role {role!r}; {named(columns)} have")
-        return columns[0] if named is None else named
+        if name is not None and name not in columns:
+            raise ColumnError(f"{name!r} has not the role {role!r}; {named(columns)} have")
+        return columns[0] if name is None else name
 
     def maybe(self, role: str) -> str | None:
         """Return the first column of a role, None if there is none."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from karat._sentences import Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
-from karat._validate import is_beyond_floats
+from karat._validate import is_beyond_floats, named
 from karat.exceptions import DataError, EmptyDataError, LabelError, ScoreError, WeightError
 from karat.sources.engines import (
     about_distinct,
@@ -123,12 +123,12 @@ def joint_counts_of(
 
     edges = [_edges(counts, cells) for counts in scores.values()]
     classes = next(iter(scores.values())).classes
-    named = []
+    columns = []
     for i, (name, at) in enumerate(zip(scores, edges, strict=True)):
         value = nw.col(name).cast(nw.Float64)
         steps = [(value >= float(edge)).cast(nw.Int64) for edge in at]
-        named.append((nw.sum_horizontal(*steps) if steps else nw.lit(0)).alias(f"__cell_{i}"))
-    found = grouped(lazy.select(nw.col(label), *named), [label, "__cell_0", "__cell_1"])
+        columns.append((nw.sum_horizontal(*steps) if steps else nw.lit(0)).alias(f"__cell_{i}"))
+    found = grouped(lazy.select(nw.col(label), *columns), [label, "__cell_0", "__cell_1"])
     labels = found.require(label, "label")
     other = [value for value in labels.unique().to_list() if value not in classes.tolist()]
     if other:
