@@ -90,7 +90,7 @@ def test_every_family_has_coordinates_without_limits(family, name, own, spaces):
 
 
 def test_the_worth_of_gaps_is_a_coordinate(spaces):
-    family = Elicitation(spaces["groups"]).family
+    family = Elicitation(spaces["groups"])._problem.family()
     z = np.random.default_rng(1).normal(size=(20, chart_of(family).dim))
     _, worth = family.gap_worth(chart_of(family).parameters(z))
     np.testing.assert_allclose(np.log(worth), z[:, -1], atol=1e-6)
