@@ -3,6 +3,9 @@
 import os
 import re
 import secrets
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +56,59 @@ def version_error(kind: type[_E], what: str, found: Any, needed: Any, *, again: 
     return kind(sentence, given=given, expected=f"version {needed!r}", remedy=remedy)
 
 
+_UNFINISHED: set[Path] = set()
+_GRACE = 1.0  # seconds
+
+
+def stop_on_interrupt(code: int) -> None:
+    """Let Ctrl-C end the process within two seconds, wherever it is.
+
+    Python sees an interrupt only between its own steps, and a compiled step over many rows may take
+    a minute. A thread waits for the signal, gives Python a second to end by itself, and else
+    removes the files that are half written and ends the process. It is for a command line alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    heard, said = os.pipe()
+    os.set_blocking(said, False)
+    signal.set_wakeup_fd(said, warn_on_full_buffer=False)
+
+    def wait() -> None:
+        while received := os.read(heard, 1):
+            if received[0] == signal.SIGINT:
+                time.sleep(_GRACE)
+                for path in tuple(_UNFINISHED):
+                    path.unlink(missing_ok=True)
+                os.write(2, b"interrupted\n")
+                os._exit(code)
+
+    threading.Thread(target=wait, daemon=True, name="interrupts").start()
+
+
+_FORMULA = re.compile("'*[ \u00a0\ufeff]*[=+\\-@\t\r\n|%]")
+
+
+def escape_cell(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: text gets an apostrophe before it.
+
+    Numbers stay numbers. Text that looks escaped gets another one, so that `unescape_cell` is exact.
+
+    >>> escape_cell("=1+1"), escape_cell(-1.5), escape_cell("fine")
+    ("'=1+1", -1.5, 'fine')
+    """
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def unescape_cell(value: Any) -> Any:
+    """Return what `escape_cell` was given.
+
+    >>> unescape_cell("'=1+1"), unescape_cell("'fine'")
+    ('=1+1', "'fine'")
+    """
+    escaped = isinstance(value, str) and value[:1] == "'" and _FORMULA.match(value, 1)
+    return value[1:] if escaped else value
+
+
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a new, empty file beside ``path``; it takes the place of ``path`` at the end.
@@ -66,6 +122,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise DataError(f"{os.fspath(path)!r} cannot be written: it is not a regular file")
     try:
         beside = _new_file(target)
+        _UNFINISHED.add(beside)
         yield beside
         if target.exists():
             beside.chmod(target.stat().st_mode & 0o777)
@@ -76,6 +133,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         if beside is not None:
             beside.unlink(missing_ok=True)
+            _UNFINISHED.discard(beside)
 
 
 def _new_file(target: Path) -> Path:

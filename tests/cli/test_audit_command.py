@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from karat._files import unescape_cell
 from karat.audit import gate
 from karat.metrics import as_metric
 
@@ -287,3 +288,24 @@ def test_score_needs_labels(mails, karat):
     ran = karat("score", "empty.parquet", "--label", "truth", "--pred", "model")
     assert ran.code == 3
     assert "--label truth is empty in every row" in ran.err
+
+
+def test_a_list_of_items_holds_no_formulas(karat, tmp_path, monkeypatch):
+    """Ids and texts that begin like a formula get an apostrophe, and come back without it."""
+    monkeypatch.chdir(tmp_path)
+    ids = ["=1+254", "@SUM(A1)", "'=2", "+49 30", "plain", *(f"n{i}" for i in range(25))]
+    pred = [i % 2 for i in range(30)]
+    table = pl.DataFrame({"id": ids, "pred": pred, "text": ["=cmd|x"] * 30})
+    table.write_csv("rows.csv")
+    flags = ("--pred", "pred", "--id", "id", "--ask", 30, "--todo", "todo.csv", "--show", "text")
+    ran = karat("audit", "rows.csv", *flags)
+    assert ran.code == 0, ran.err
+    written = pl.read_csv("todo.csv", infer_schema=False)
+    assert {"'=1+254", "'@SUM(A1)", "'+49 30", "''=2", "plain"} <= set(written["item"])
+    assert set(written["text"]) == {"'=cmd|x"}
+    known = dict(zip(ids, map(str, pred), strict=True))
+    labels = [known[unescape_cell(item)] for item in written["item"]]
+    written.with_columns(label=pl.Series(labels)).write_csv("todo.csv")
+    ran = karat("audit", "rows.csv", "--labels", "todo.csv", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.data["result"]["n_labels"] == 30

@@ -6,6 +6,7 @@ import re
 import pytest
 from fastapi.openapi.utils import get_openapi
 
+from karat._files import escape_cell
 from karat.exceptions import MissingExtraError, OptionError
 from karat.studio import Settings, create_app
 from karat.studio.security import (
@@ -14,7 +15,6 @@ from karat.studio.security import (
     check_csrf,
     check_password,
     csrf_token,
-    escape_cell,
     hash_password,
     signed,
     unsigned,

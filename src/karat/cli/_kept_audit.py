@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from karat._code import script
-from karat._files import replaced
+from karat._files import replaced, unescape_cell
 from karat._validate import refuse_option
 from karat.audit import Audit
 from karat.audit.saving import read_audit
 from karat.calibration.inputs import pair_columns
-from karat.cli._run import table_writer
+from karat.cli._run import for_people, table_writer
 from karat.cli._table import InputTable, classes_of, read_metric, read_pos_label, read_table
 from karat.exceptions import AuditError, DataError, OptionError
 from karat.metrics import as_metric, load_metric
@@ -108,7 +108,9 @@ def read_filled(path: Path, classes: Sequence[Any]) -> Any:
             "column 'label' of the list that --todo wrote"
         )
     if text_options(path) is not None:
-        table = replace(table, frame=read_texts(path, ["item", "label"]))
+        texts = read_texts(path, ["item", "label"])
+        items = texts["item"].map_elements(unescape_cell, return_dtype=texts["item"].dtype)
+        table = replace(table, frame=texts.with_columns(items))
     return table.matched(["label"], [str(c) for c in classes]).frame
 
 
@@ -154,7 +156,7 @@ def write_todo(
     listed = listed.select("item", pl.lit("").alias("label"), *seen.values())
     writer.check(listed)
     with replaced(path) as new:
-        writer(listed, new)
+        writer(for_people(listed, writer), new)
     return len(listed)
 
 

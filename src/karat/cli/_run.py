@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 # What loads NumPy is imported where it is called: `karat --help` needs none of it.
-from karat._files import first_line, replaced
+from karat._files import escape_cell, first_line, replaced
 from karat.cli.words import in_flags
 from karat.exceptions import DataError, KaratWarning, LabelsMatchedWarning
 
@@ -220,6 +220,17 @@ def table_writer(flag: str, path: Path) -> TableWriter:
     if method is None:
         refuse_option(str(path), flag, f"a name that ends in {' or '.join(_WRITERS)}")
     return TableWriter(flag, path, method)
+
+
+def for_people(frame: Any, writer: TableWriter) -> Any:
+    """Return a table that somebody will fill in: in CSV, no cell is taken for a formula."""
+    if writer.method != "write_csv":
+        return frame
+    import polars as pl
+
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    escaped = (frame[name].map_elements(escape_cell, return_dtype=pl.String) for name in texts)
+    return frame.with_columns(escaped).rename({name: escape_cell(name) for name in frame.columns})
 
 
 # --- Characters that a terminal's encoding lacks.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from karat._code import Coded
 from karat._files import replaced
 from karat._validate import check_choice, named
-from karat.cli._run import table_writer
+from karat.cli._run import for_people, table_writer
 from karat.cli._table import InputTable
 from karat.consensus import ErrorEstimator, PairEstimator, cheapest_panel
 from karat.consensus.judged import JudgePanel
@@ -548,7 +548,8 @@ class Todo(NamedTuple):
         if self.path is not None:
             writer = table_writer("--todo", self.path)
             with replaced(self.path) as path:
-                writer(drawn if item is None else drawn.rename({"item": item}), path)
+                named_as = drawn if item is None else drawn.rename({"item": item})
+                writer(for_people(named_as, writer), path)
         return drawn
 
     @property

@@ -48,6 +48,11 @@ def _duckdb(native: Any) -> Iterator[Any]:
             yield pl.from_arrow(batch)
 
 
+def is_spark(engine: str) -> bool:
+    """Return whether an engine is Spark, in this process or behind Spark Connect."""
+    return engine.startswith("pyspark")
+
+
 def about_distinct(lazy: Any, column: str) -> int:
     """Return about how many distinct values a column holds, in one scan and little memory."""
     import narwhals as nw
@@ -64,7 +69,7 @@ def about_distinct(lazy: Any, column: str) -> int:
         elif engine == "duckdb":
             quoted = column.replace('"', '""')
             seen = native.aggregate(f'approx_count_distinct("{quoted}") as n')
-        elif engine == "pyspark":
+        elif is_spark(engine):
             quoted = column.replace("`", "``")
             seen = native.selectExpr(f"approx_count_distinct(`{quoted}`) as n")
         else:
@@ -145,11 +150,12 @@ def _of_text(lazy: Any, column: str, folds: int, name: str) -> Any:
     native, engine = lazy.to_native(), engine_of(lazy)
     if engine == "polars":
         return _polars_fold(native, column, folds, name)
-    quoted = column.replace('"', '""').replace("`", "``")
     if engine == "duckdb":
+        quoted = column.replace('"', '""')
         number = f"cast('0x' || substr(md5(\"{quoted}\"), 1, {_DIGITS}) as bigint)"
         return native.select(f'*, {number} % {folds} as "{name}"')
-    if engine == "pyspark":
+    if is_spark(engine):
+        quoted = column.replace("`", "``")
         number = f"cast(conv(substr(md5(`{quoted}`), 1, {_DIGITS}), 16, 10) as bigint)"
         return native.selectExpr("*", f"{number} % {folds} as `{name}`")
     raise DataError(
@@ -202,7 +208,7 @@ def engine_errors(engine: str) -> Iterator[None]:
         if isinstance(error, KaratError) or not is_fault(error):
             raise
         text = f"{type(error).__name__}: {error}"
-        if engine == "pyspark" and any(sign in text for sign in _GONE):
+        if is_spark(engine) and any(sign in text for sign in _GONE):
             raise DataError(
                 "the Spark session of this frame is gone; start a session and make the frame anew"
             ) from error

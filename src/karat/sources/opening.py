@@ -115,12 +115,20 @@ def _sort_of(dtype: Any) -> str:
 
 # --- Frames of every library, queries of DuckDB and tables of Spark as one lazy narwhals table.
 
-_QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
+# A query may begin with comments and brackets.
+_QUERY = re.compile(
+    r"(?:[\s(]|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:select|with|from)[\s(*]", re.IGNORECASE | re.DOTALL
+)
 
 
 def is_query(source: str) -> bool:
     """Return whether a text is a query and not a path."""
-    return _QUERY.match(source) is not None and not Path(source).exists()
+    if _QUERY.match(source) is None:
+        return False
+    try:
+        return not Path(source).exists()
+    except (OSError, ValueError):  # longer than a path can be
+        return True
 
 
 def open_query(query: str, connection: Any) -> Any:

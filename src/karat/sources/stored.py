@@ -212,7 +212,10 @@ def write_counts(counts: Any, path: str | Path) -> None:
     frames = [top, *(pl.DataFrame(table) for table in tables)]
     whole = pl.concat([_filled(pl, frame, kinds) for frame in frames])
     with replaced(target) as part:
-        whole.write_parquet(part, compression="zstd")
+        try:
+            whole.write_parquet(part, compression="zstd")
+        except pl.exceptions.PolarsError as error:  # a full disk is one of its own
+            raise DataError(f"{str(target)!r} cannot be written: {error}") from error
 
 
 def _filled(pl: Any, frame: Any, kinds: dict[str, Any]) -> Any:

@@ -21,22 +21,6 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
-
-
-def escape_cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: text gets an apostrophe before it.
-
-    Numbers stay numbers.
-
-    >>> escape_cell("=1+1"), escape_cell(-1.5), escape_cell("fine")
-    ("'=1+1", -1.5, 'fine')
-    """
-    if isinstance(value, str) and value.lstrip(" \u00a0\ufeff").startswith(_STARTS):
-        return f"'{value}"
-    return value
-
-
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "

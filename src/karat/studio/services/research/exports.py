@@ -14,10 +14,10 @@ from typing import Any
 
 from karat import __version__
 from karat._extras import require
+from karat._files import escape_cell
 from karat._result import plain
 from karat.elicit import SharedMetric
 from karat.studio.models import Study
-from karat.studio.security import escape_cell
 from karat.studio.services import people, results, session, studies
 from karat.studio.services.flow import COMPARISONS
 from karat.studio.services.research.dashboard import KINDS, name_of, shared_of
