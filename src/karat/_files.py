@@ -91,7 +91,7 @@ _FORMULA = re.compile("'*[ \u00a0\ufeff]*[=+\\-@\t\r\n|%]")
 def escape_cell(value: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula: text gets an apostrophe before it.
 
-    Numbers stay numbers. Text that looks escaped gets another one, so that `unescape_cell` is exact.
+    Numbers stay numbers. Text that looks escaped already gets one more.
 
     >>> escape_cell("=1+1"), escape_cell(-1.5), escape_cell("fine")
     ("'=1+1", -1.5, 'fine')

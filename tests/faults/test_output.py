@@ -96,7 +96,8 @@ def test_an_interrupt_ends_a_long_compiled_step(tmp_path):
 
 @pytest.mark.parametrize(("text", "wanted"), [
     ("select 1 as y", True), ("-- scores\nselect 1", True),
-    ("/* a\n b */ with x as (select 1)", True), ("(select 1)", True), ("from 'x.parquet'", True), ("--only a comment", False),
+    ("/* a\n b */ with x as (select 1)", True), ("(select 1)", True),
+    ("from 'x.parquet'", True), ("--only a comment", False),
     ("selected.csv", False), ("from.csv", False),
     ("-- a\n" * 3000 + "select " + "1, " * 9000, True),
 ])  # fmt: skip

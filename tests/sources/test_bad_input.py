@@ -256,3 +256,15 @@ def test_what_is_wrong_with_files_of_counts(tmp_path):
     other = karat.scan(FRAME).roles(label="y", pred="p").counts()
     with pytest.raises(DataError, match=r"one part has the scores \['s'\] and the other \[\]"):
         counts + other
+
+
+def test_messages_that_list_columns_name_some_of_them():
+    table = pl.DataFrame({f"c{i}": [0, 1] for i in range(20)} | {"y": [0, 1]})
+    data = karat.scan(table)
+    with pytest.raises(ColumnError, match=r"\.\.\.\] \(21 in all\)"):
+        data.roles(label="nothing*")
+    several = data.roles(label="y", score="c*")
+    with pytest.raises(ColumnError, match=r"20 columns have the role 'score': name one of \['c0'"):
+        several.roc_counts()
+    with pytest.raises(ColumnError, match=r"'z' has not the role 'score'; .*\(20 in all\) have"):
+        several.roc_counts("z")
