@@ -197,6 +197,8 @@ def folder(tmp_path_factory):
         for order in ("ab", "ba") for i in range(120) for j in range(4)
     ]  # fmt: skip
     pl.DataFrame(pairs).write_parquet(where / "pairs.parquet")
+    both = {f"j{j}_{order}": said[:, j] for j in range(4) for order in ("ab", "ba")}
+    pl.DataFrame(both).write_csv(where / "pairs.csv")
     said = {"question": np.repeat(np.arange(400), 3), "model": ["m", "n", "o"] * 400}
     pl.DataFrame({**said, "prompt": ["v1"] * 1200, "said": votes[:, :3].ravel()}).write_csv(
         where / "long.csv"
