@@ -10,9 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from karat.exceptions import DataError
+from karat.exceptions import ColumnError, DataError
 from karat.sources import Counts, scan
-from karat.sources.engines import is_spark
+from karat.sources.engines import check_names, engine_errors, is_spark
 from karat.sources.opening import is_query
 
 COMMAND = [sys.executable, "-m", "karat"]
@@ -117,3 +117,25 @@ def test_spark_connect_is_spark():
     assert is_spark("pyspark")
     assert is_spark("pyspark_connect")
     assert not is_spark("polars")
+
+
+def test_names_that_spark_reads_as_fields_are_refused_with_the_cure():
+    check_names("polars", ["a.b", "`"])
+    check_names("pyspark", ["a b", 'a"b'])
+    for engine in ("pyspark", "pyspark_connect"):
+        with pytest.raises(
+            ColumnError, match=r"withColumnRenamed\('model\.score', 'model_score'\)"
+        ):
+            check_names(engine, ["y", "model.score"])
+
+
+@pytest.mark.parametrize("engine", ["pyspark", "pyspark_connect"])
+def test_a_session_that_is_gone_is_said(engine):
+    for error in (
+        AssertionError(),
+        RuntimeError("[SESSION_CLOSED] x"),
+        OSError("Connection refused"),
+    ):
+        with pytest.raises(DataError, match="Spark session of this frame is gone"):  # noqa: SIM117
+            with engine_errors(engine):
+                raise error

@@ -29,7 +29,7 @@ from karat.sources.counting import (
     roc_counts_of,
     vote_counts_of,
 )
-from karat.sources.engines import FOLDS, collect, engine_errors, engine_of
+from karat.sources.engines import FOLDS, check_names, collect, engine_errors, engine_of
 from karat.sources.logs import LogFacts, judged_votes, read_log
 from karat.sources.opening import (
     is_query,
@@ -233,7 +233,8 @@ class Source:
     @property
     def names(self) -> list[str]:
         """The names of all columns."""
-        return list(self.frame.collect_schema().names())
+        with engine_errors(self.engine):
+            return list(self.frame.collect_schema().names())
 
     @property
     def columns(self) -> Any:
@@ -302,6 +303,7 @@ class Source:
         """
         given = (label, pred, score, prob, weak, judge, order, group, cluster, weight, id)
         chosen = choose_roles(self.names, dict(zip(ROLES, given, strict=True)), self.chosen)
+        check_names(self.engine, (column for columns in chosen.values() for column in columns))
         kind = check_choice(weighting, "weighting", ("importance", "frequency"), none=True)
         important = self._important if kind is None else kind == "importance"
         return replace(self, chosen=chosen, _important=important, _collected=[])

@@ -6,7 +6,7 @@ identifier, which is the same on every engine; `about_distinct` asks how many va
 and `batches` gives rows that are in this process a few at a time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import md5
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from karat._files import first_line
+from karat._sentences import Remedy
 from karat._typing import AnyArray, IntArray
 from karat.exceptions import ColumnError, DataError, KaratError
 
@@ -51,6 +52,17 @@ def _duckdb(native: Any) -> Iterator[Any]:
 def is_spark(engine: str) -> bool:
     """Return whether an engine is Spark, in this process or behind Spark Connect."""
     return engine.startswith("pyspark")
+
+
+def check_names(engine: str, columns: Iterable[str]) -> None:
+    """Refuse names of columns that an engine takes for something else."""
+    for name in columns if is_spark(engine) else ():
+        if "." in name or "`" in name:
+            plain = name.replace(".", "_").replace("`", "")
+            raise ColumnError(
+                f"Spark does not take {name!r} for the name of one column",
+                Remedy(f"rename it, frame.withColumnRenamed({name!r}, {plain!r})"),
+            )
 
 
 def about_distinct(lazy: Any, column: str) -> int:
@@ -208,7 +220,9 @@ def engine_errors(engine: str) -> Iterator[None]:
         if isinstance(error, KaratError) or not is_fault(error):
             raise
         text = f"{type(error).__name__}: {error}"
-        if is_spark(engine) and any(sign in text for sign in _GONE):
+        # A stopped session of this process has no context left, which Spark only asserts.
+        gone = isinstance(error, AssertionError) or any(sign in text for sign in _GONE)
+        if is_spark(engine) and gone:
             raise DataError(
                 "the Spark session of this frame is gone; start a session and make the frame anew"
             ) from error
