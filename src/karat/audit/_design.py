@@ -236,12 +236,12 @@ def _need(calls: Calls, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
             square += p[:, y] * own**2
         # What varies within a stratum counts. For a ratio its mean is uncertain too.
         own_need = np.sqrt(np.maximum(square - mean**2 if linear else square, 0.0))
-        need += own_need / max(own_need.sum(), 1e-300)
+        need += own_need / max(float(own_need.sum()), 1e-300)
         score += mean
     open_calls = calls.open[calls.code]
     need = need * open_calls
     total = need.sum()
-    even = open_calls / max(open_calls.sum(), 1)
+    even = open_calls / max(float(open_calls.sum()), 1.0)
     mass = (1 - _EVEN) * need / total + _EVEN * even if total > 0 else even
     return np.asarray(mass), score
 

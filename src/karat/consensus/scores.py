@@ -284,9 +284,9 @@ def two_classes_ahead(
     two = _two_classes(codes, chances, share)
     one = _one_scale(codes, weight, levels)
     ahead = two - one
-    total = weight.sum()
+    total = float(weight.sum())
     mean = float(weight @ ahead / total)
-    spread = float(np.sqrt(max(weight @ (ahead - mean) ** 2 / total, 1e-12)))
+    spread = float(np.sqrt(max(float(weight @ (ahead - mean) ** 2) / total, 1e-12)))
     return float(mean * np.sqrt(total) / spread)
 
 

@@ -255,12 +255,12 @@ def _history_of_brackets(run: "Elicitation", draws: PosteriorDraws) -> Agreement
     panel = AgreementPanel.of(run.question_space, effort.panel, rng)
     trail = [run._problem.first_brackets(), *run._trail]
     steps = np.linspace(0, len(trail) - 1, run._problem.affordable(effort.history_steps))
-    steps = np.unique(np.round(steps).astype(int))
+    chosen = np.unique(np.round(steps).astype(int)).tolist()
     # The same shares at every step, so that the history does not jump by chance.
     rng = np.random.default_rng(run.seed)
     share = rng.random((run._problem.affordable(effort.history_draws), len(trail[0].low)))
     values = []
-    for step in steps:
+    for step in chosen:
         low, high = trail[step].open_low, trail[step].open_high
         parameters = run._problem.parameters(low + share * (high - low), trail[step])
         middle = (
@@ -270,7 +270,9 @@ def _history_of_brackets(run: "Elicitation", draws: PosteriorDraws) -> Agreement
         )
         even = np.full(len(share), 1.0 / len(share))
         values.append(panel.agreement(draws.family, middle, parameters, even))
-    return AgreementHistory(n_queries=steps.astype(float), agreement=np.array(values))
+    return AgreementHistory(
+        n_queries=np.array(chosen, dtype=np.float64), agreement=np.array(values)
+    )
 
 
 # --- Whether the answers may be trusted, and the sentences that say why not.

@@ -342,7 +342,7 @@ class Sample:
         k, n_basis = self.n_classes, 1 if plain else self.basis.shape[1]
         n_truth = k * self.n_groups if plain else k
         if plain and self.labels is not None and decisions.ndim == 1:
-            cells, most = self.truth * k + decisions, n_truth * k
+            cells, most = self.truth * k + np.asarray(decisions, dtype=np.int64), n_truth * k
             counts = [np.bincount(cells, self.weight * s, minlength=most) for s in select.T]
             return np.asarray(counts, dtype=float).reshape(-1, 1, n_truth, k)
         total = np.zeros((select.shape[1], n_basis, n_truth, k))

@@ -445,7 +445,8 @@ def joint_counts(
         for code, size in zip(codes[1:], sizes[1:], strict=True):
             index = index * size + code[part]
         some = None if weight is None else weight[part]
-        counts += np.bincount(index, weights=some, minlength=cells)
+        found: AnyArray = np.bincount(index, weights=some, minlength=cells)
+        counts = counts + found
     return counts.reshape(sizes)
 
 

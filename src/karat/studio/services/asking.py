@@ -339,8 +339,8 @@ def _comparing(words: Words, a: IntArray, b: IntArray) -> tuple[Key, ...]:
     return (
         Key("more_false", more(0, k), _more(a[0, k], b[0, k])),
         Key("more_missed", more(k, 0), _more(a[k, 0], b[k, 0])),
-        Key("share_of_truth", of_truth, _percent(a[0, k], a[0].sum()), _POINT),
-        Key("share_of_predicted", of_predicted, _percent(a[0, k], a[:, k].sum()), _POINT),
+        Key("share_of_truth", of_truth, _percent(a[0, k], float(a[0].sum())), _POINT),
+        Key("share_of_predicted", of_predicted, _percent(a[0, k], float(a[:, k].sum())), _POINT),
     )
 
 
