@@ -60,6 +60,6 @@ def test_the_command_says_the_same(rows, tmp_path, capsys):
         main(
             ["gate", str(tmp_path / "t.csv"), "--label", "y", "--pred", "good", "--at-least", ".8"]
         )
-    result = gate(y, models["good"], 0.8)
+    result = gate(y, models["good"], 0.8, metric="accuracy")
     assert end.value.code == result.exit_code
     assert capsys.readouterr().out.splitlines() == of_gate(result, "t.csv").text
