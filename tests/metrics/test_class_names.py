@@ -100,6 +100,16 @@ def test_old_files_whose_order_matters_are_refused_with_what_to_write(tmp_path):
         load_metric(COSTS.to_json(), classes=["high", "low"])
 
 
+def test_costs_that_are_alike_for_both_classes_have_no_positive_one():
+    """The class that sorts last was called positive: 'genuine', of fraud and genuine."""
+    labels = ["fraud", "genuine"] * 20
+    alike = cost_matrix([[0, 3], [3, 0]]).estimate(labels, labels[::-1], rng=0)
+    assert alike.pos_label is None
+    assert "positive class" not in alike.summary()
+    assert recall.estimate(labels, labels[::-1], rng=0).pos_label == "fraud"
+    assert COSTS.estimate(["high", "low"] * 9, ["high", "low"] * 9, rng=0).pos_label == "high"
+
+
 @pytest.mark.parametrize("status", ["certified", "undecided", "flagged"])
 def test_flagged_metrics_are_refused_unless_wanted(status):
     text = COSTS._with(elicited=Elicited(status=status, n_queries=3)).to_json()

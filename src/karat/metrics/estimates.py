@@ -200,7 +200,7 @@ def _one(
         n=n,
         n_effective=number,
         method=answer.method,
-        pos_label=items.classes[1].item() if metric.n_classes == 2 else None,
+        pos_label=items.classes[1].item() if _has_positive(metric) else None,
         groups=None,
         gaps=(),
     )
@@ -725,3 +725,8 @@ def _ratio(metric: LinearFractionalMetric) -> Proportion | None:
         return None
     (added,), (missed,) = kinds
     return Proportion(won, lost, added, missed[1]) if added[1] > 0 and missed[1] > 0 else None
+
+
+def _has_positive(metric: MetricBase) -> bool:
+    """Return whether one of two classes is the positive one: costs alike for both have none."""
+    return metric.n_classes == 2 and (metric.classes is not None or metric.depends_on_order)
