@@ -30,6 +30,7 @@ from karat.ranking import (
 )
 from karat.report.answer import Answer
 from karat.sources import Counts, scan
+from karat.sources.opening import text_options
 from karat.sources.stored import is_counts
 
 _MEASURES: dict[str, Callable[..., Any]] = {
@@ -160,16 +161,23 @@ def auc(
         if stream:
             return streamed()
         wanted = [label, group, weight, *(score or ())]
-        table = read_table(file, rows, wanted, () if score else _SCORES).with_codes(group)
+        # Weights and draws are of rows; groups of delimited text may have leading zeros.
+        counted = not (weight or limits == "bootstrap" or (group and text_options(file)))
+        starts = () if score else _SCORES
+        table = read_table(file, rows, wanted, starts, counted=counted).with_codes(group)
         table = table.matched([label]).labelled(label)
         names = table.names("--score", score, _SCORES)
         truth = Coded(table.column("--label", label), f"frame[{label!r}]")
         scores = Coded(table.columns("--score", names), f"frame[{names}]")
-        shared = how | {
-            "pos_label": read_pos_label([truth.value], pos_label),
-            "sample_weight": table.coded("--weight", weight),
-            "weighting": weighting,
-        }
+        shared = (
+            how
+            | {
+                "pos_label": read_pos_label([truth.value], pos_label),
+                "sample_weight": table.coded("--weight", weight),
+                "weighting": weighting,
+            }
+            | table.repeats
+        )
         own = shared | {"groups": table.coded("--group", group)}
         own |= {"rng": 0} if limits == "bootstrap" else {}
         read = [table.code]

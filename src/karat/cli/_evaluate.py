@@ -16,6 +16,7 @@ from karat.evaluation.roles import Roles, guess_roles, is_long
 from karat.exceptions import ColumnError
 from karat.report.answer import Answer
 from karat.sources import Source, scan
+from karat.sources.cells import cells_of
 
 _ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id")
 
@@ -83,11 +84,12 @@ def evaluate(
         if metric is not None:
             read_metric(metric)  # refuses a file that is missing, by the name of the flag
         chosen = source.roles(label=roles.get("label"), pred=roles.get("pred"))
+        seen, small = _values(chosen)
         for role, columns in chosen.chosen.items():
             for column in columns:
-                check_cells(f"--{role}", column, chosen.columns[column])
+                check_cells(f"--{role}", column, seen[column], counted=not small)
         named = chosen.chosen.get("label", ()) or chosen.chosen.get("pred", ())
-        labels = [chosen.columns[c] for c in named]
+        labels = [seen[c] for c in named]
         found = evaluate_table(
             source.roles(**roles) if str(file) == "-" else file,
             **({} if str(file) == "-" else roles),
@@ -121,9 +123,18 @@ def _long(text: str) -> dict[str, str]:
     return {part.strip(): column.strip() for part, _, column in pairs}
 
 
+def _values(source: Source) -> tuple[Any, bool]:
+    """Return the rows of the chosen columns, of a large table the distinct ones, and which."""
+    if not source.chosen or source.is_small:
+        return source.columns if source.chosen else None, True
+    return cells_of(
+        source.frame, [c for found in source.chosen.values() for c in found]
+    ).rows, False
+
+
 def _has_votes(source: Source) -> bool:
     """Return whether a file has a row per vote, as evaluation logs do: it needs no roles."""
-    return source.log is not None or is_long(source)
+    return source.log is not None or (source.is_small and is_long(source))
 
 
 def _agreed(names: Sequence[str], *, yes: bool) -> dict[str, Any]:

@@ -7,9 +7,17 @@ import typer
 from karat._code import call_code, values
 from karat.cli import _flags as flags
 from karat.cli._run import run
-from karat.cli._table import code_of_metric, known_rows, read_metric, read_pos_label, read_table
+from karat.cli._table import (
+    PREDICTIONS,
+    code_of_metric,
+    known_rows,
+    read_metric,
+    read_pos_label,
+    read_table,
+)
 from karat.evaluation.scores import score_models
 from karat.report.answer import Answer
+from karat.sources.opening import text_options
 
 
 def score(
@@ -39,7 +47,11 @@ def score(
 
     def work() -> Answer:
         metrics = {name: read_metric(name) for name in metric.split(",")}
-        table = read_table(file).with_codes(group, cluster)
+        wanted = [label, group, cluster, weight, *(pred or ())]
+        # Weights and clusters are of rows; groups of delimited text may have leading zeros.
+        counted = not (cluster or weight or (group and text_options(file)))
+        starts = () if pred else PREDICTIONS
+        table = read_table(file, None, wanted, starts, counted=counted).with_codes(group, cluster)
         rows = known_rows(table, label, pred, *metrics.values())
         truth, models = rows.column("--label", label), rows.models
         labels = [truth.value, *(said.value for said in models.values())]
@@ -50,7 +62,7 @@ def score(
             "pos_label": read_pos_label(labels, pos_label),
             "confidence": confidence,
             "rng": 0,
-        }
+        } | rows.repeats
         scores = score_models(
             truth.value, values(models), values(metrics), weight=weight or "", **values(options)
         )

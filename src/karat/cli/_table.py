@@ -46,6 +46,7 @@ from karat.exceptions import (
 from karat.metrics import as_metric, load_metric
 from karat.metrics.base import MetricBase
 from karat.sources import scan
+from karat.sources.cells import cells_of
 from karat.sources.opening import is_plain, read_rows, read_texts, text_options
 from karat.sources.stored import is_counts
 
@@ -210,6 +211,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     ".jsonl": _ALL_ROWS,
     ".ndjson": _ALL_ROWS,
 }
+PREDICTIONS = ("pred", "y_pred")  # how names of columns of predictions begin
+_COUNTS = ("number of rows", "number_of_rows", "__number_of_rows")  # a column that is not there
 _SOME = 1000  # distinct labels to look at where a file is not read in; a ROC curve needs two
 
 
@@ -223,6 +226,7 @@ class InputTable:
     every: Sequence[str] = ()  # all columns of the file, where some were read
     scanned: bool = False  # read by karat.scan and by no reader of Polars alone
     filtered: str = ""  # what was done to the rows after reading, as code
+    counted: str = ""  # the column that says how many rows of the file each row stands for
 
     def column(self, flag: str, name: str) -> Any:
         """Return a column, or say which ones there are."""
@@ -232,7 +236,7 @@ class InputTable:
             close = same or get_close_matches(name, names, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"there are {named(names)}"
             raise ColumnError(f"{flag} {name}: there is no such column; {meant}")
-        check_cells(flag, name, self.frame[name])
+        check_cells(flag, name, self.frame[name], counted=bool(self.counted))
         return self.frame[name]
 
     def check_filled(self, flag: str, names: Sequence[str], label: str | None = None) -> None:
@@ -242,21 +246,25 @@ class InputTable:
             if label is not None:
                 empty &= self.frame[label].is_not_null()
             if empty.any():
+                first, rows = f"data row {empty.arg_max() + 1}", empty.sum()
+                if self.counted:
+                    first, rows = "a data row", self.frame[self.counted].filter(empty).sum()
                 raise DataError(
-                    f"{flag} {name}: data row {empty.arg_max() + 1} is empty ({empty.sum():,} such "
-                    "rows in all); fill them in, or take them out of the file"
+                    f"{flag} {name}: {first} is empty ({rows:,} such rows in all); fill them in, "
+                    "or take them out of the file"
                 )
 
     def labelled(self, name: str) -> InputTable:
         """Return the rows that have a label in the column of ``--label``, and say how many."""
         known = self.column("--label", name).is_not_null()
-        missing = int((~known).sum())
+        rows = self.frame[self.counted] if self.counted else known.is_null() | True
+        missing, total = int(rows.filter(~known).sum()), int(rows.sum())
         if not missing:
             return self
-        if missing == len(known):
+        if missing == total:
             raise EmptyDataError(f"--label {name}: no row has a label")
         warnings.warn(
-            f"{missing:,} of {len(known):,} rows have no label in {name}, and are left out",
+            f"{missing:,} of {total:,} rows have no label in {name}, and are left out",
             KaratWarning,
             stacklevel=3,
         )
@@ -275,7 +283,8 @@ class InputTable:
             kinds = (*kinds, polars.Boolean)  # beside text, true and false are words
         texts = [name for name in there if self.frame[name].dtype in kinds]
         columns = [self.frame[name].cast(polars.String) for name in texts]
-        found = match_spellings({c.name: by_frequency(c) for c in columns}, known)
+        rows = self.frame[self.counted].to_numpy() if self.counted else None
+        found = match_spellings({c.name: by_frequency(c, rows) for c in columns}, known)
         words = any(self.frame[name].dtype == polars.Boolean for name in texts)
         if not found.replace and not words:
             return self
@@ -288,6 +297,11 @@ class InputTable:
     def optional(self, flag: str, name: str | None) -> Any:
         """Return a column, or None where the flag was not passed."""
         return None if name is None else self.column(flag, name)
+
+    @property
+    def repeats(self) -> dict[str, Any]:
+        """What is passed beside columns where each row stands for several."""
+        return _repeats(self.counted, self.frame, "frame")
 
     def coded(self, flag: str, name: str | None) -> Coded | None:
         """Return a column with the code that picks it, or None where the flag was not passed."""
@@ -354,6 +368,10 @@ class InputTable:
     @property
     def code(self) -> str:
         """The line that reads the file."""
+        if self.counted:
+            named = [name for name in self.frame.columns if name != self.counted]
+            read = f"karat.scan({str(self.path)!r}).distinct_rows({named!r})"
+            return f"frame = {read}{self.filtered}"
         if self.log or self.scanned:
             what = "votes()" if self.log else "columns"
             return f"frame = karat.scan({str(self.path)!r}).{what}{self.filtered}"
@@ -386,7 +404,9 @@ class InputTable:
     ) -> list[str]:
         """Return the columns that a flag chooses, or those whose names start as such names do."""
         found = self.matching(flag, given or (), taken=taken) or [
-            name for name in self.frame.columns if name.lower().startswith(tuple(starts))
+            name
+            for name in self.frame.columns
+            if name.lower().startswith(tuple(starts)) and name != self.counted
         ]
         if not found:
             names = self.every or self.frame.columns
@@ -402,7 +422,7 @@ class InputTable:
         name. No pattern chooses a column that is ``taken`` by another flag: '*' would read the
         true labels as votes.
         """
-        names: list[str] = self.frame.columns
+        names: list[str] = [name for name in self.frame.columns if name != self.counted]
         each = _parts(given, names)
         check_once(flag, each)
         found: list[str] = []
@@ -417,6 +437,13 @@ class InputTable:
                 raise ColumnError(f"{flag} {pattern}: no column matches; there are {named(names)}")
             found += [name for name in hits if name not in found]
         return found
+
+
+def _repeats(counted: str, frame: Any, called: str) -> dict[str, Any]:
+    if not counted:
+        return {}
+    weight = Coded(frame[counted], f"{called}[{counted!r}]")
+    return {"sample_weight": weight, "weighting": "frequency"}
 
 
 def _parts(given: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -436,12 +463,14 @@ def read_table(
     rows: int | None = None,
     wanted: Sequence[str | None] = (),
     starts: Sequence[str] = (),
+    *,
+    counted: bool = False,
 ) -> InputTable:
     """Read a file, a folder, a pattern, the standard input or a log into a Polars frame.
 
     With ``rows``, a random sample of so many rows is read. ``wanted`` names the columns that a
-    command needs, and ``starts`` how others that it needs begin; by default all are read. A log
-    gives its votes, a row each.
+    command needs, and ``starts`` how others that it needs begin; by default all are read. With
+    ``counted`` a large table comes as its distinct rows. A log gives its votes, a row each.
     """
     if is_counts(path):
         raise DataError(
@@ -461,8 +490,15 @@ def read_table(
             or any(n == name or fnmatchcase(n, name) for name in named)
         ]
         lazy = lazy.select(*kept) if kept else lazy
-    frame = read_rows(lazy, path.name, rows)
-    return InputTable(path, frame, every=source.names, scanned=not is_plain(path))
+    own = replace(source, frame=lazy, _collected=[])
+    table = InputTable(path, None, every=source.names, scanned=not is_plain(path))
+    if counted and rows is None and not own.is_small:
+        cells = cells_of(own.frame, own.names)
+        if not cells.is_sample:
+            count = next(name for name in _COUNTS if name not in own.names)
+            series = require("polars", purpose="counting rows").Series(count, cells.counts)
+            return replace(table, frame=cells.rows.with_columns(series), counted=count)
+    return replace(table, frame=read_rows(lazy, path.name, rows))
 
 
 def scan_table(path: Path) -> InputTable:
@@ -492,6 +528,11 @@ class KnownRows:
     def optional(self, flag: str, name: str | None) -> Coded | None:
         """Return a column, or None where the flag was not passed."""
         return None if name is None else self.column(flag, name)
+
+    @property
+    def repeats(self) -> dict[str, Any]:
+        """What is passed beside columns where each row stands for several."""
+        return _repeats(self.table.counted, self.frame, "known")
 
     @property
     def models(self) -> dict[str, Coded]:
@@ -534,7 +575,7 @@ def known_rows(
 ) -> KnownRows:
     """Return the labelled rows, with one spelling for each class of labels and predictions."""
     table.column("--label", label)
-    names = table.names("--pred", pred, ("pred", "y_pred"))
+    names = table.names("--pred", pred, PREDICTIONS)
     table.columns("--pred", names)
     table = table.matched([label, *names], classes_of(*metrics))
     table.check_filled("--pred", names, label)
@@ -549,8 +590,11 @@ def known_rows(
 _SHOWN, _LONGEST = 6, 60
 
 
-def check_cells(flag: str, name: str, column: Any) -> None:
-    """Quote the cell of a column of numbers that is none; where labels stand, say so and go on."""
+def check_cells(flag: str, name: str, column: Any, *, counted: bool = False) -> None:
+    """Quote the cell of a column of numbers that is none; where labels stand, say so and go on.
+
+    Of distinct rows, which are ``counted``, it is not known where they stand in the file.
+    """
     numbers = flag in ("--score", "--prob", "--weight", "--label-probability")
     if not column.dtype.is_(_text()) or not (numbers or flag in ("--label", "--pred")):
         return
@@ -559,14 +603,14 @@ def check_cells(flag: str, name: str, column: Any) -> None:
     odd = odd_text(values, empty.to_numpy())
     if odd is None:
         return
-    row, cell = odd + 1, column[odd]
+    row, cell = "a data row" if counted else f"data row {odd + 1}", column[odd]
     if numbers:
         expected = "probabilities" if flag == "--prob" else "numbers"
-        raise DataError(f"{flag} {name}: data row {row} holds {shown(cell)}; expected {expected}")
+        raise DataError(f"{flag} {name}: {row} holds {shown(cell)}; expected {expected}")
     others = column.drop_nulls()
     if 2 * others.cast(float, strict=False).is_finite().sum() > len(others):
         warnings.warn(
-            f"{flag} {name}: data row {row} holds {shown(cell)} and most rows hold numbers; it "
+            f"{flag} {name}: {row} holds {shown(cell)} and most rows hold numbers; it "
             "counts as a class of its own",
             KaratWarning,
             stacklevel=2,

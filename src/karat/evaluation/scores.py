@@ -115,6 +115,7 @@ def score_models(
     groups: Column | None = None,
     clusters: Column | None = None,
     sample_weight: Column | None = None,
+    weighting: str | None = None,
     weight: str = "weight",
     pos_label: Any = None,
     confidence: float = 0.95,
@@ -130,8 +131,9 @@ def score_models(
         Predictions by the name of the model.
     metrics : mapping
         Metrics by the name to show.
-    groups, clusters, sample_weight, pos_label, confidence, rng
-        As in the ``estimate`` of a metric. With weights every model is scored alone.
+    groups, clusters, sample_weight, weighting, pos_label, confidence, rng
+        As in the ``estimate`` of a metric. With weights that are no numbers of rows every model is
+        scored alone.
     weight : str, default "weight"
         What the weights are called.
 
@@ -146,21 +148,25 @@ def score_models(
     ['a', 'b']
     """
     shared: dict[str, Any] = {"pos_label": pos_label, "confidence": confidence, "rng": rng}
-    own = {"groups": groups, "clusters": clusters, "sample_weight": sample_weight}
+    own: dict[str, Any] = {"groups": groups, "clusters": clusters, "sample_weight": sample_weight}
+    if weighting == "frequency":
+        own["weighting"] = shared["weighting"] = weighting
+        shared["sample_weight"] = sample_weight
+    named = "" if sample_weight is None or weighting == "frequency" else weight
     given = shared | {name: value for name, value in own.items() if value is not None}
     found = {title: as_metric(metric) for title, metric in metrics.items()}
     results = {
         name: {title: metric.estimate(y_true, said, **given) for title, metric in found.items()}
         for name, said in predictions.items()
     }
-    below = below_one_class(
-        y_true, predictions, sample_weight=sample_weight, by="" if sample_weight is None else weight
-    )
+    weighed: dict[str, Any] = {"sample_weight": sample_weight}
+    weighed["weighting"] = weighting or "importance"
+    below = below_one_class(y_true, predictions, **weighed, by=named)
     return ModelScores(
         results=results,
-        comparisons=_compared(y_true, predictions, found, sample_weight, shared),
+        comparisons=_compared(y_true, predictions, found, named, shared),
         verdicts=() if below is None else (below,),
-        weight="" if sample_weight is None else weight,
+        weight=named,
     )
 
 
@@ -168,14 +174,14 @@ def _compared(
     y_true: Any,
     predictions: Mapping[str, Any],
     metrics: Mapping[str, MetricBase],
-    sample_weight: Any,
+    weight: str,
     options: dict[str, Any],
 ) -> dict[str, ModelTiers]:
     """Return which of several models are best, by metric; a metric of groups compares none."""
     if len(predictions) < 2:
         return {}
     plain_ones = {t: m for t, m in metrics.items() if not isinstance(m, GroupMetric)}
-    if plain_ones and sample_weight is not None:
+    if plain_ones and weight:
         said = "models are not compared: differences do not heed --weight"
         warnings.warn(said, KaratWarning, stacklevel=3)
         return {}

@@ -19,6 +19,7 @@ from karat._sentences import Argument, Expected, Option
 from karat._typing import Column
 from karat._validate import check_choice, check_count, named, refuse_option
 from karat.exceptions import ColumnError, DataError, KaratWarning
+from karat.sources.cells import MOST_CELLS, cells_of
 from karat.sources.counting import (
     FEW,
     RowWeight,
@@ -266,6 +267,50 @@ class Source:
         """Return the columns that have a role; of a log, or if none has one, all."""
         known = () if self.log is not None else self.chosen.values()
         return list(dict.fromkeys(c for columns in known for c in columns)) or self.names
+
+    def distinct_rows(
+        self, columns: Sequence[str] | None = None, *, count: str = "number of rows"
+    ) -> Any:
+        """Return the distinct rows of some columns, and how many rows each stands for.
+
+        They are counted in one scan where the rows are. Labels, predictions, groups and rounded
+        scores repeat, so a hundred million rows may have a few thousand distinct ones, and what
+        takes ``weighting="frequency"`` answers from these as from the rows.
+
+        Parameters
+        ----------
+        columns : list of str, optional
+            Which columns; by default those that have a role, or all.
+        count : str, default "number of rows"
+            The name of the column of counts.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import karat
+        >>> table = pl.DataFrame({"y": [0, 1, 1, 1], "pred": [0, 1, 1, 0]})
+        >>> rows = karat.scan(table).distinct_rows()
+        >>> rows.rows()
+        [(0, 0, 1), (1, 0, 1), (1, 1, 2)]
+        >>> from karat.metrics import accuracy
+        >>> how_often = {"sample_weight": rows["number of rows"], "weighting": "frequency"}
+        >>> accuracy.estimate(rows["y"], rows["pred"], **how_often).value
+        0.75
+        """
+        import polars as pl
+
+        names = self._wanted() if columns is None else list(columns)
+        cells = cells_of(self.frame, names)
+        if cells.is_sample:
+            raise DataError(
+                f"more than {MOST_CELLS:,} of {cells.n:,} rows of {named(names)} are distinct; "
+                "round the scores, take fewer columns, or read the rows"
+            )
+        return cells.rows.with_columns(pl.Series(count, cells.counts))
 
     def roles(
         self,

@@ -102,7 +102,7 @@ def below_one_class(
         return None
     first = next(iter(below.values()))
     values = [f"{name} ({b.accuracy:.3f})" for name, b in below.items()]
-    n = int(np.sum(sample_weight)) if repeated else len(y)
+    n = int(np.asarray(sample_weight).sum()) if repeated else len(y)
     weighted = f", weighted by {by}" if by else ""
     said = (
         f"Accuracy of {several(values)} is less than that of always predicting "
