@@ -83,6 +83,22 @@ def set_in_counts(path: Path, version: Any) -> None:
     table.with_columns(votes=first.otherwise(pl.col("votes"))).write_parquet(path)
 
 
+# --- The result of a query that counts.
+
+
+def write_result(path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    roles = {"label": "y", "pred": "a"}
+    query = Counts.query("select i % 2 as y, i % 3 > 0 as a from range(9) t(i)", "duckdb", **roles)
+    duckdb.sql(query).write_parquet(str(path))
+
+
+def set_in_result(path: Path, version: Any) -> None:
+    table = pl.read_parquet(path)
+    others = '"version": 1, ', "" if version is None else f'"version": {version}, '
+    table.with_columns(pl.col("karat_of").str.replace(*others, literal=True)).write_parquet(path)
+
+
 # --- Transcripts and snapshots of questions.
 
 
@@ -159,7 +175,8 @@ SAVED: dict[tuple[str, str], Saved] = {
     ("audit", "_VERSION"): in_json(
         write_audit, lambda path: audit.Audit.resume(path, [0, 1] * 20), 1
     ),
-    ("sources", "VERSION"): Saved(write_counts, set_in_counts, Counts.load, 1, 0, 2),
+    ("sources", "VERSION"): Saved(write_counts, set_in_counts, Counts.load, 2, 1, 3),
+    ("sources", "QUERY_VERSION"): Saved(write_result, set_in_result, Counts.from_query, 1, 0, 2),
     ("elicit", "SCHEMA_VERSION"): in_json(write_transcript, read_transcript, 3),
     ("elicit", "_VERSION"): Saved(write_snapshot, set_in_snapshot, read_snapshot, 3, 2, 4),
     ("studio", "REVISION"): Saved(

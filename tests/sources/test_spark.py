@@ -12,6 +12,7 @@ from karat.bounds import performance_bounds
 from karat.consensus import ErrorEstimator
 from karat.exceptions import DataError, LabelError, LazyFrameError
 from karat.ranking import weighted_auc
+from karat.sources import Counts
 from karat.sources.engines import fold_of
 from karat.statistics import confusion
 
@@ -121,13 +122,33 @@ def test_nulls_in_labels(spark):
         karat.scan(frame).roles(label="y", pred="pred").confusion()
 
 
-def test_a_session_that_is_gone(spark):
-    """The last test: it ends the session of all others."""
-    frame = spark.createDataFrame([(1, 1), (0, 0)], "y int, pred int")
-    data = karat.scan(frame).roles(label="y", pred="pred")
-    spark.stop()
-    with pytest.raises(DataError, match="Spark session of this frame is gone"):
-        data.confusion()
+@pytest.mark.parametrize("item", ["id", "name"])
+def test_the_query_in_its_dialect_gives_the_counts_of_the_rows(spark, shuffled, table, item):
+    odd = {"lf_0": "a.b", "lf_1": "order", "sex": "Größe `x`"}
+    roles = {**ROLES, "weak": ["a.b", "order", "lf_2"], "group": "Größe `x`", "id": item}
+    renamed = shuffled
+    for name, other in odd.items():
+        renamed = renamed.withColumnRenamed(name, other)
+    renamed.createOrReplaceTempView("odd")
+    result = spark.sql(Counts.query("odd", "spark", **roles)).toPandas()
+    found, wanted = Counts.from_query(result), karat.scan(table.rename(odd)).roles(**roles).counts()
+    assert found.votes == wanted.votes
+    for kind in ("patterns", "roc", "confusions"):
+        assert dict(getattr(found, kind)) == dict(getattr(wanted, kind))
+    assert (found.patterns["pred"].by_fold == wanted.patterns["pred"].by_fold).all()
+
+
+def test_a_query_is_run_once_and_forgotten(spark):
+    frame = spark.range(100_000).selectExpr("id", "cast(id % 2 as int) y", "rand() s", "rand() r")
+    drawn = frame.where("r < .1").selectExpr("y", "y as pred", "s")
+    data = karat.scan(drawn).roles(label="y", pred="pred", score="s")
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    found = data.counts()
+    assert (
+        found.confusions["pred"].n
+        == found.roc["s"].positives.sum() + found.roc["s"].negatives.sum()
+    )
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
 
 
 def test_an_evaluation_takes_distinct_rows_and_no_others(spark, table, monkeypatch):
@@ -150,3 +171,12 @@ def test_an_evaluation_takes_distinct_rows_and_no_others(spark, table, monkeypat
     own, other = expected.to_frame(), found.to_frame()
     for column in ("value", "lower", "upper"):
         assert np.allclose(own[column], other[column], rtol=0, atol=1e-12, equal_nan=True)
+
+
+def test_a_session_that_is_gone(spark):
+    """The last test: it ends the session of all others."""
+    frame = spark.createDataFrame([(1, 1), (0, 0)], "y int, pred int")
+    data = karat.scan(frame).roles(label="y", pred="pred")
+    spark.stop()
+    with pytest.raises(DataError, match="Spark session of this frame is gone"):
+        data.confusion()

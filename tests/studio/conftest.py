@@ -1,14 +1,9 @@
 """A store over SQLite or PostgreSQL, a small study, people who play it, and a browser."""
 
 import asyncio
-import os
-import pwd
 import re
 import secrets
-import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode, urlsplit
 
@@ -67,32 +62,6 @@ def config(**options):
 
 
 # --- databases
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    """The URL of a PostgreSQL server, without a database; one is started where none is given."""
-    given = os.environ.get("KARAT_POSTGRES")
-    if given:
-        yield given
-        return
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
-        pytest.skip("PostgreSQL is not installed, and KARAT_POSTGRES names no server")
-    place, root = found[-1].parent, os.getuid() == 0
-    user = "postgres" if root else pwd.getpwuid(os.getuid()).pw_name
-    start = ["runuser", "-u", user, "--"] if root else []
-    with tempfile.TemporaryDirectory(prefix="kpg", dir="/tmp") as folder:
-        if root:
-            os.chown(folder, pwd.getpwnam(user).pw_uid, -1)
-        quiet = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder}
-        setup = ["-D", f"{folder}/data", "-A", "trust", "-U", "karat", "--no-sync"]
-        subprocess.run([*start, place / "initdb", *setup], **quiet)
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
-        control = [*start, place / "pg_ctl", "-D", f"{folder}/data", "-w", "-l", f"{folder}/log"]
-        subprocess.run([*control, "-o", options, "start"], **quiet)
-        yield f"postgresql://karat@/postgres?host={folder}"
-        subprocess.run([*control, "-m", "immediate", "stop"], **quiet)
 
 
 @pytest.fixture

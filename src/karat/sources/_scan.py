@@ -122,7 +122,7 @@ def scan(
         refuse_option(source, "source", "a query such as 'select * from scores' with connection=")
     if str(source) == "-":
         table = open_bytes(sys.stdin.buffer.read(), format, "the standard input")
-        return Source(frame=nw.from_native(table), name="the standard input")
+        return Source(frame=nw.from_native(table), name="the standard input", _plain=True)
     files = list_files(source)
     if len(files) == 1 and is_counts(files[0]):
         raise DataError(
@@ -137,11 +137,12 @@ def scan(
         return Source(
             frame=nw.from_native(log.rows.lazy()),
             name=_named(files),
+            _plain=True,
             log=log.facts,
             chosen=ChosenRoles({role: (c,) for role, c in log.facts.roles.items()}),
         )
     check_choice(format, "format", ("csv", "tsv", "jsonl", "parquet", "arrow"), none=True)
-    return Source(frame=nw.from_native(open_files(files, format)), name=_named(files))
+    return Source(frame=nw.from_native(open_files(files, format)), name=_named(files), _plain=True)
 
 
 def _named(files: list[Path]) -> str:
@@ -225,6 +226,8 @@ class Source:
     _collected: list[Any] = field(default_factory=list)
     _passed: Passed | None = field(default=None, compare=False)
     _important: bool = True
+    _plain: bool = False
+    _held: Any = None  # what must stay open as long as the table is used
 
     @property
     def engine(self) -> str:

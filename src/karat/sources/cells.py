@@ -16,7 +16,7 @@ import numpy as np
 from karat._typing import IntArray
 from karat.exceptions import EmptyDataError
 from karat.sources.counting import FEW, hash_shift
-from karat.sources.engines import batches, collect, engine_errors, engine_of
+from karat.sources.engines import batches, collect, engine_errors, engine_of, is_spark
 
 MOST_CELLS = 2_000_000  # distinct rows that are taken from an engine
 SAMPLED = 1_000_000  # rows of a sample, where there are more distinct ones
@@ -212,7 +212,7 @@ def _drawn(table: Any, engine: str, total: int, rows: int, seed: int) -> Any:
     import narwhals as nw
 
     share = min(1.0, rows / max(total, 1))
-    if engine == "pyspark":
+    if is_spark(engine):
         return collect(nw.from_native(native.sample(fraction=share, seed=seed)))
     if engine == "duckdb":
         drawn = native.query(

@@ -371,6 +371,53 @@ def _check_numbers(lazy: Any, score: str) -> bool:
     return least is None or not is_beyond_floats(least, greatest)
 
 
+def roc_counts_of_groups(
+    found: Grouped,
+    label: str,
+    score: str,
+    pos_label: Any,
+    classes: Column | None,
+    cells: int | None,
+) -> RocCounts:
+    """Return positives and negatives per score of distinct rows that were counted elsewhere."""
+    import polars as pl
+
+    values = found.rows[score]
+    if not values.dtype.is_numeric():
+        raise ScoreError(f"the score column {score!r} holds {values.dtype}; expected numbers")
+    labels = found.require(label, "label")
+    order = _order(labels, pos_label, classes)
+    if values.dtype != pl.Int64 or not is_beyond_floats(values.min(), values.max()):
+        values = values.cast(pl.Float64)
+    ones = (labels == order[1].item()).to_numpy()
+    columns = {score: values, _ONES: ones * found.counts, _ALL: found.counts}
+    if found.squares is not None:
+        columns |= {_SQUARE_ONES: ones * found.squares, _SQUARE_SCORE: found.squares}
+    sums = pl.DataFrame(columns).group_by(score).agg(pl.all().sum())
+    counts = _counted(sums, score, order)
+    if cells is None and found.squares is None and len(counts.scores) > MOST_SCORES:
+        cells = 1 << 20
+    return counts if cells is None else _into_cells(counts, cells)
+
+
+def _into_cells(counts: RocCounts, cells: int) -> RocCounts:
+    """Return exact counts added up in equal cells of the scores, as `_in_cells` counts rows."""
+    low, high = float(counts.scores[0]), float(counts.scores[-1])
+    width = high - low if high > low else 1.0
+    at = np.clip(np.floor((counts.scores - low) / width * cells), 0, cells - 1).astype(np.int64)
+    own, place = np.unique(at, return_inverse=True)
+    ones, others = (np.zeros(len(own), dtype=np.int64) for _ in range(2))
+    np.add.at(ones, place, counts.positives)
+    np.add.at(others, place, counts.negatives)
+    return replace(
+        counts,
+        scores=low + own * (width / cells),
+        positives=ones,
+        negatives=others,
+        cells=True,
+    )
+
+
 def _too_many(lazy: Any, found: Grouped, score: str) -> bool:
     """Return whether a table has more distinct scores than are counted one by one."""
     return bool(found.counts.sum() > MOST_SCORES) and about_distinct(lazy, score) > MOST_SCORES
@@ -412,6 +459,16 @@ class Grouped(NamedTuple):
         if column.dtype.is_float():
             found = found | np.asarray(column.is_nan().fill_null(False).to_numpy(), dtype=bool)
         return found
+
+    def present(self, name: str) -> Grouped:
+        """Return the distinct rows that have a true label in a column; refuse to have none."""
+        absent = self.absent(name)
+        if absent.all():
+            raise LabelError(f"the label column {name!r} is missing in every row; name another")
+        if not absent.any():
+            return self
+        squares = None if self.squares is None else self.squares[~absent]
+        return Grouped(self.rows.filter(~absent), self.counts[~absent], squares)
 
     def require(self, name: str, what: str) -> Any:
         """Return a column that must have no nulls; the message counts the rows behind them."""

@@ -6,9 +6,13 @@ identifier, which is the same on every engine; `about_distinct` asks how many va
 and `batches` gives rows that are in this process a few at a time.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import md5
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -93,8 +97,8 @@ def about_distinct(lazy: Any, column: str) -> int:
 
 FOLDS = 5
 # Two quadratic steps modulo a prime: whole numbers that every engine can square without overflow.
-_PRIME = 2**31 - 1
-_STEPS = ((48271, 11), (69621, 7))
+PRIME = 2**31 - 1
+MIXING = ((48271, 11), (69621, 7))
 _DIGITS = 8  # hexadecimal digits of the MD5 digest that count, where identifiers are text
 
 
@@ -107,9 +111,9 @@ def fold_of(ids: AnyArray, folds: int = FOLDS) -> IntArray:
 
 def _mixed(ids: IntArray) -> IntArray:
     """Return a number below the prime for each whole number."""
-    x = ids % _PRIME
-    for slope, shift in _STEPS:
-        x = (x * (x + slope) + shift) % _PRIME
+    x = ids % PRIME
+    for slope, shift in MIXING:
+        x = (x * (x + slope) + shift) % PRIME
     return np.asarray(x)
 
 
@@ -138,22 +142,22 @@ def _of_numbers(lazy: Any, column: str, folds: int, name: str) -> Any:
 
     if engine_of(lazy) == "duckdb":
         return nw.from_native(_duckdb_fold(lazy.to_native(), column, folds, name))
-    rest, x = nw.col(column).cast(nw.Int64) % _PRIME, nw.col(name)
+    rest, x = nw.col(column).cast(nw.Int64) % PRIME, nw.col(name)
     table = lazy.with_columns(rest.alias(name))
     if engine_of(lazy) != "polars":  # other engines give a remainder the sign of the number
-        table = table.with_columns(((x + _PRIME) % _PRIME).alias(name))
-    for slope, shift in _STEPS:
-        table = table.with_columns(((x * (x + slope) + shift) % _PRIME).alias(name))
+        table = table.with_columns(((x + PRIME) % PRIME).alias(name))
+    for slope, shift in MIXING:
+        table = table.with_columns(((x * (x + slope) + shift) % PRIME).alias(name))
     return table.with_columns((x % folds).alias(name))
 
 
 def _duckdb_fold(native: Any, column: str, folds: int, name: str) -> Any:
     """Return the same in DuckDB's own words: through narwhals every remainder is taken twice."""
     quoted = column.replace('"', '""')
-    first = f'(cast("{quoted}" as bigint) % {_PRIME} + {_PRIME}) % {_PRIME}'
+    first = f'(cast("{quoted}" as bigint) % {PRIME} + {PRIME}) % {PRIME}'
     table = native.select(f'*, {first} as "{name}"')
-    for slope, shift in _STEPS:
-        x = f'("{name}" * ("{name}" + {slope}) + {shift}) % {_PRIME}'
+    for slope, shift in MIXING:
+        x = f'("{name}" * ("{name}" + {slope}) + {shift}) % {PRIME}'
         table = table.select(f'* replace ({x} as "{name}")')
     return table.select(f'* replace ("{name}" % {folds} as "{name}")')
 
@@ -236,3 +240,107 @@ def collect(lazy: Any) -> Any:
         if engine == "polars":
             return lazy.to_native().collect(engine="streaming")
         return lazy.collect(backend="polars").to_native()
+
+
+# --- Run a query once: its rows are kept where they are until everything is counted.
+#
+# A table or file gives the same rows each time it is read. A query need not, and every engine runs
+# it again for each of the counts. Within `kept` it is run once: DuckDB keeps its rows in a table
+# that is temporary, Spark in the memory and on the disks of its executors, Ibis in a table of its
+# back end, and a lazy frame of Polars is streamed to a Parquet file that is deleted afterwards.
+
+_NUMBER = count()
+# How the plan of a lazy frame of Polars begins that does nothing but read.
+_READS = re.compile(r"\s*(DF \[|\w+ SCAN )")
+
+
+@contextmanager
+def kept(lazy: Any, columns: Sequence[str], *, plain: bool) -> Iterator[Any]:
+    """Give some columns of a table whose rows stay the same until the end of the block.
+
+    ``plain`` says that they do so by themselves.
+    """
+    if plain or not columns:
+        yield lazy
+        return
+    engine = engine_of(lazy)
+    if engine == "polars":
+        keep = _kept_polars
+    elif engine == "duckdb":
+        keep = _kept_duckdb
+    elif is_spark(engine):
+        keep = _kept_spark
+    elif engine == "ibis":
+        keep = _kept_ibis
+    else:  # counts that turn out to be of other rows are refused
+        yield lazy
+        return
+    with keep(lazy, list(columns)) as found:
+        yield found
+
+
+@contextmanager
+def _kept_polars(lazy: Any, columns: list[str]) -> Iterator[Any]:
+    import narwhals as nw
+    import polars as pl
+
+    native = lazy.to_native()
+    with engine_errors("polars"):
+        reads = _READS.match(native.explain(optimized=False)) is not None
+    if reads:
+        yield lazy
+        return
+    with tempfile.TemporaryDirectory(prefix="karat-") as folder:
+        path = Path(folder) / "rows.parquet"
+        with engine_errors("polars"):
+            native.select(columns).sink_parquet(path, compression="lz4")
+        yield nw.from_native(pl.scan_parquet(path))
+
+
+@contextmanager
+def _kept_duckdb(lazy: Any, columns: list[str]) -> Iterator[Any]:
+    import narwhals as nw
+
+    native = lazy.select(*columns).to_native()
+    table = f"karat_rows_{next(_NUMBER)}"
+    view = f"{table}_of"
+    with engine_errors("duckdb"):
+        native.query(view, f"create temporary table {table} as select * from {view}")
+    try:
+        with engine_errors("duckdb"):
+            rows = native.query(view, f"select * from temp.{table}")
+        yield nw.from_native(rows)
+    finally:
+        with suppress(Exception):  # of a connection that is closed nothing is left
+            native.query(view, f"drop table temp.{table}")
+            native.query(view, f"drop view if exists temp.{view}")
+
+
+@contextmanager
+def _kept_spark(lazy: Any, columns: list[str]) -> Iterator[Any]:
+    import narwhals as nw
+
+    with engine_errors(engine_of(lazy)):
+        native = lazy.to_native()
+        level = native.storageLevel
+        cached = level.useMemory or level.useDisk
+        rows = native if cached else lazy.select(*columns).to_native().persist()
+    try:
+        yield nw.from_native(rows)
+    finally:
+        if not cached:
+            with suppress(Exception):  # a session that is gone keeps nothing
+                rows.unpersist()
+
+
+@contextmanager
+def _kept_ibis(lazy: Any, columns: list[str]) -> Iterator[Any]:
+    import narwhals as nw
+
+    with engine_errors("ibis"):
+        rows = lazy.select(*columns).to_native().cache()
+    try:
+        yield nw.from_native(rows)
+    finally:
+        with suppress(Exception):
+            rows.release()

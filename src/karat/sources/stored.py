@@ -14,7 +14,7 @@ import numpy as np
 from karat._extras import require
 from karat._files import replaced, version_error
 from karat._result import plain
-from karat._sentences import Argument, Expected
+from karat._sentences import Argument, Expected, Remedy
 from karat._typing import AnyArray
 from karat.exceptions import DataError
 from karat.statistics import Confusion, PatternCounts, RocCounts, VoteCounts
@@ -45,8 +45,16 @@ def read_counts(path: str | Path) -> dict[str, Any]:
             Expected("a file that karat count wrote"),
         )
     table = pl.read_parquet(path)
+    heads = table.filter(pl.col("karat") == "header")
+    if len(heads) > 1:
+        raise DataError(
+            Argument.of(name),
+            f" holds {len(heads)} files of counts, one after the other; expected ",
+            Expected("one"),
+            Remedy("load each by itself, and add the counts of parts that belong together"),
+        )
     try:
-        header = json.loads(table.filter(pl.col("karat") == "header")["votes"][0])
+        header = json.loads(heads["votes"][0])
     except (ValueError, IndexError, pl.exceptions.PolarsError) as error:
         raise DataError(
             Argument.of(name),
@@ -61,12 +69,35 @@ def read_counts(path: str | Path) -> dict[str, Any]:
         return some if of is None else some.filter(pl.col("of") == of)
 
     try:
+        _check_rows(header, table, name)
         return _fields(header, rows)
+    except DataError:
+        raise
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise DataError(
             Argument.of(name),
             f" was not written whole, or was changed: {error!r}",
         ) from error
+
+
+def _check_rows(header: dict[str, Any], table: Any, name: str) -> None:
+    """Refuse a file that has other rows than were written."""
+    keys = ["karat", "of"]
+    seen = {
+        (kind, of): rows
+        for kind, of, rows in table.group_by(keys).len().iter_rows()
+        if kind != "header"
+    }
+    written = {(kind, of): rows for kind, of, rows in header["rows"]}
+    for key in {**written, **seen}:
+        if seen.get(key, 0) != written.get(key, 0):
+            what = " of ".join(part for part in key if part)
+            raise DataError(
+                Argument.of(name),
+                f" holds {seen.get(key, 0):,} rows of its {what}, and {written.get(key, 0):,} were "
+                "written: it was cut short or changed",
+                Remedy("count the rows again with karat count"),
+            )
 
 
 def _fields(header: dict[str, Any], rows: Any) -> dict[str, Any]:
@@ -207,6 +238,11 @@ def write_counts(counts: Any, path: str | Path) -> None:
             "whole": _is_whole(one.counts)
         }
         tables.append(_write_confusion(name, one))
+    header["rows"] = [
+        [table["karat"][0], table["of"][0] if "of" in table else None, len(table["karat"])]
+        for table in tables
+        if len(table["karat"])
+    ]
     kinds = {name: getattr(pl, kind) for name, kind in COLUMNS.items()}
     top = pl.DataFrame({"karat": ["header"], "votes": [json.dumps(header)]})
     frames = [top, *(pl.DataFrame(table) for table in tables)]
@@ -299,7 +335,7 @@ def _write_confusion(name: str, one: Any) -> dict[str, Any]:
 
 
 FORMAT = "karat counts"
-VERSION = 1
+VERSION = 2
 # kind: header, patterns, votes, roc or confusion; of: the column that was counted; votes: codes of
 # the voters, with spaces between; group, fold, label and code: positions and codes; square: the sum
 # of squared weights, where items have importances.
