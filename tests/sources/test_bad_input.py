@@ -242,9 +242,9 @@ def test_what_is_wrong_with_files_of_counts(tmp_path):
         Counts.load(tmp_path / "none.parquet")
     counts.save(tmp_path / "c.parquet")
     stored = pl.read_parquet(tmp_path / "c.parquet")
-    newer = stored.with_columns(pl.col("votes").str.replace('"version": 1', '"version": 2'))
+    newer = stored.with_columns(pl.col("votes").str.replace('"version": 2', '"version": 3'))
     newer.write_parquet(tmp_path / "new.parquet")
-    with pytest.raises(DataError, match="has version 2 and this karat reads version 1; it was"):
+    with pytest.raises(DataError, match="has version 3 and this karat reads version 2; it was"):
         Counts.load(tmp_path / "new.parquet")
     stored[1:].write_parquet(tmp_path / "half.parquet")
     with pytest.raises(DataError, match="has no header"):

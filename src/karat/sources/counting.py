@@ -411,7 +411,7 @@ def _into_cells(counts: RocCounts, cells: int) -> RocCounts:
     np.add.at(others, place, counts.negatives)
     return replace(
         counts,
-        scores=low + own * (width / cells),
+        scores=np.asarray(low + own * (width / cells), dtype=np.float64),
         positives=ones,
         negatives=others,
         cells=True,

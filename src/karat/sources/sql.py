@@ -607,7 +607,7 @@ def counted(
 ) -> dict[str, dict[str, Any]]:
     """Return the counts of each kind, by the column that they are of."""
     roles = result.roles
-    group, label = (roles.get(role, (None,))[0] for role in ("group", "label"))
+    group, label = (next(iter(roles.get(role, ())), None) for role in ("group", "label"))
     weak = roles.get("weak", ())
     found: dict[str, dict[str, Any]] = {"patterns": {}, "votes": {}, "roc": {}, "confusions": {}}
     for (kind, of), rows in result.parts.items():
@@ -617,6 +617,8 @@ def counted(
         elif kind == "votes":
             voters = roles.get("judge", ()) or weak
             one = vote_counts_of(rows, voters, group, label, classes, null)
+        elif label is None:  # without one there are neither curves nor confusions
+            continue
         elif kind == "roc":
             one = roc_counts_of_groups(rows.present(label), label, of, pos_label, classes, cells)
         else:
