@@ -17,7 +17,6 @@ from karat.bounds.inputs import build_problem, read_gold, read_inputs, read_pred
 from karat.exceptions import KaratWarning
 from karat.limits.result import PredictionPoweredLimits
 from karat.metrics import as_metric
-from karat.metrics.estimates import metric_range
 
 __all__ = ["run_gold"]
 
@@ -118,10 +117,7 @@ def _limits(
     assert sample is not None
     for (called, share), name in product(zip(ready.calls, ready.shares, strict=True), metrics):
         metric = as_metric(name)
-        span = metric_range(metric.for_classes(len(inputs.classes)))
-        found = metric_limits(
-            metric, inputs, called, sample, share, span=span, confidence=0.95, rng=rng
-        )
+        found = metric_limits(metric, inputs, called, sample, share, confidence=0.95, rng=rng)
         assert found is not None
         yield name, found
 

@@ -230,7 +230,7 @@ def recommended(h, votes, gold, k, metrics, seed):
     problem = build_problem(inputs, predicted, n_outcomes=k, method="crossfit", rng=rng)
     return {
         name: metric_limits(
-            as_metric(name), inputs, predicted, sample, problem.pooled, span=(0.0, 1.0),
+            as_metric(name), inputs, predicted, sample, problem.pooled,
             confidence=0.95, rng=rng,
         )
         for name in metrics

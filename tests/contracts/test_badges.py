@@ -7,10 +7,10 @@ from typing import get_args
 import pytest
 
 import karat
-from karat._basis import BASES, Basis, Guarantee, basis_of
+from karat._result import BASES, Basis, Guarantee, basis_of
 
 SOURCE = Path(karat.__file__).parent
-HOME = SOURCE / "_basis.py"
+HOME = SOURCE / "_result.py"
 WORDS = set(get_args(Basis)) | {"cannot be known from this"}
 # Strings that are no badge: where a request to the studio comes from.
 OTHERS = {("studio/routes/deps.py", "unknown")}
@@ -37,7 +37,7 @@ def test_no_badge_is_written_by_hand():
     files = [path for path in sorted(SOURCE.rglob("*.py")) if path != HOME]
     assert len(files) > 300
     found = [
-        f"{path.relative_to(SOURCE)}:{line} writes {word!r}; derive it with karat._basis.basis_of"
+        f"{path.relative_to(SOURCE)}:{line} writes {word!r}; derive it with karat._result.basis_of"
         for path in files
         for line, word in written(path)
         if (path.relative_to(SOURCE).as_posix(), word) not in OTHERS

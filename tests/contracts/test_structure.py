@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -75,6 +77,14 @@ def test_a_newcomer_can_find_things():
         or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__")
     )
     assert about <= OF_IMPORTS * sum(map(lines_of, FILES))
+
+
+def test_a_call_goes_through_few_files():
+    """Who follows a call through the library opens no more files than the tool allows."""
+    tool = [sys.executable, ROOT / "tools" / "files_run.py"]
+    done = subprocess.run(tool, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" files (at most ") == 5
 
 
 def test_folders_are_worth_a_folder_and_files_a_file():

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, matthews_corrcoef
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat.audit import best_of_many
 from karat.calibration import calibration_certificate
 from karat.cli import main

@@ -33,7 +33,7 @@ from karat.metrics import (
     recall,
     specificity,
 )
-from karat.metrics.estimates import as_proportion, metric_range, table_ends, table_values
+from karat.metrics.estimates import as_proportion, table_ends, table_values
 from karat.statistics import confusion
 
 RNG = np.random.default_rng(0)
@@ -133,7 +133,7 @@ def test_pseudo_count_limits_beside_an_independent_computation(metric, formula):
         value = formula(*(weights / weights.sum(axis=1, keepdims=True)).T)
         low, high = min(low, np.quantile(value, 0.025)), max(high, np.quantile(value, 0.975))
     assert (found.lower, found.upper) == pytest.approx((low, high), abs=0.02)
-    assert metric_range(metric) == (-1.0, 1.0)
+    assert metric.value_range == (-1.0, 1.0)
 
 
 COUNTED = [accuracy, recall, mcc, cohen_kappa, f_beta(1), macro(f_beta(1))]

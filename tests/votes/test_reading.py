@@ -21,18 +21,13 @@ from karat.exceptions import (
     NotIdentifiedWarning,
 )
 from karat.statistics import patterns
+from karat.statistics.patterns import list_votes, outcome_counts, vote_shares, vote_totals
 from karat.votes import read_patterns
 from karat.votes.domains import read_votes
-from karat.votes.patterns import (
-    VoteTable,
-    list_votes,
-    naive_bayes,
-    outcome_counts,
-    vote_shares,
-    vote_totals,
-)
+from karat.votes.patterns import VoteTable
 from karat.votes.reading import read_ballots
 from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
+from karat.weak.label_model import naive_bayes
 
 
 def matrices():

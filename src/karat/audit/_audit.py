@@ -18,9 +18,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from karat._basis import Guarantee
 from karat._callers import caller_level
-from karat._result import Estimate, Passed, frame_of, keeps_kind
+from karat._result import Estimate, Guarantee, Passed, frame_of, keeps_kind
 from karat._sentences import Argument, Option, Remedy
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import (
@@ -74,7 +73,6 @@ from karat.limits.anytime import holding
 from karat.limits.means import normal_quantile
 from karat.metrics import as_metric, load_metric
 from karat.metrics.base import Metric, MetricBase
-from karat.metrics.estimates import metric_range
 
 
 class Audit:
@@ -545,7 +543,7 @@ def begin_run(
             ),
         )
     fixed = chosen.for_classes(len(items.classes))
-    if not np.isfinite(metric_range(fixed)).all():
+    if not np.isfinite(fixed.value_range).all():
         refuse_option(chosen.title, "metric", "a metric with a least and a greatest value")
     if pos_label is not None and fixed.n_classes not in (None, 2):
         refuse_option(pos_label, "pos_label", f"None: {chosen.title} has no positive class")

@@ -27,7 +27,7 @@ from karat.exceptions import MetricError, ShapeError
 from karat.limits.resampling import enough_draws, flip_limits
 from karat.metrics import LinearFractionalMetric, LinearMetric, as_metric
 from karat.metrics.base import Metric, MetricBase
-from karat.metrics.estimates import count_limits, metric_range, table_value, table_values
+from karat.metrics.estimates import count_limits, table_value, table_values
 from karat.metrics.result import MetricGap
 
 
@@ -257,7 +257,7 @@ def _differences(
         most=float(most),
         rng=rng,
     )
-    widest = np.ptp(metric_range(metric))
+    widest = np.ptp(metric.value_range)
     return np.clip(low, -widest, widest), np.clip(high, -widest, widest)
 
 

@@ -19,7 +19,7 @@ from karat.audit._inputs import Items
 from karat.exceptions import MetricError
 from karat.metrics import LinearFractionalMetric, LinearMetric, recall
 from karat.metrics.base import Metric
-from karat.metrics.estimates import metric_range, table_ends, table_value, table_values
+from karat.metrics.estimates import table_ends, table_value, table_values
 from karat.metrics.named import BalancedAccuracy, Macro, one_vs_rest
 
 # --- Items with the same predictions, and what a label of one of them adds to the metric.
@@ -118,9 +118,9 @@ _Ratio = tuple[float, FloatArray, FloatArray, tuple[float, float]]
 def ratios_of(metric: Metric, k: int) -> list[_Ratio] | None:
     """Return a metric as a sum of ratios of linear functions of the confusion."""
     if isinstance(metric, LinearMetric):
-        return [(1.0, metric.weights, np.ones((k, k)), metric_range(metric))]
+        return [(1.0, metric.weights, np.ones((k, k)), metric.value_range)]
     if isinstance(metric, LinearFractionalMetric):
-        return [(1.0, metric.numerator, metric.denominator + metric.constant, metric_range(metric))]
+        return [(1.0, metric.numerator, metric.denominator + metric.constant, metric.value_range)]
     if isinstance(metric, BalancedAccuracy):
         return _one_by_one(recall, k)
     if isinstance(metric, Macro):
@@ -137,7 +137,7 @@ def _one_by_one(inner: LinearFractionalMetric, k: int) -> list[_Ratio]:
     for c in range(k):
         top = np.einsum("abst,st->ab", apart[:, :, c], inner.numerator)
         bottom = np.einsum("abst,st->ab", apart[:, :, c], inner.denominator + inner.constant)
-        found.append((1 / k, top, bottom, metric_range(inner)))
+        found.append((1 / k, top, bottom, inner.value_range))
     return found
 
 
@@ -158,7 +158,7 @@ def make_calls(items: Items, metric: Metric) -> Calls:
     rest = kinds if group is None else kinds % k**2
     first, second = (rest, None) if items.other is None else (rest // k, rest % k)
     outcome = np.broadcast_to(np.arange(k), (len(kinds), k)).copy()
-    span = metric_range(metric)
+    span = metric.value_range
     if second is None:
         return Calls(metric, codes, first, None, group, outcome, k, None, span, number)
     span = (span[0] - span[1], span[1] - span[0])

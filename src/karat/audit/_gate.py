@@ -29,7 +29,7 @@ from karat.exceptions import AuditError, MetricError
 from karat.limits.anytime import Steps, anytime_path, holding, labels_until, ratio_steps, value_grid
 from karat.metrics import as_metric
 from karat.metrics.base import Metric, MetricBase
-from karat.metrics.estimates import count_items, metric_range, table_value
+from karat.metrics.estimates import count_items, table_value
 
 
 def assert_at_least(
@@ -147,7 +147,7 @@ def gate(
     )
     k = items.size
     fixed = chosen.for_classes(k)
-    wanted = check_at_least(at_least, metric_range(fixed))
+    wanted = check_at_least(at_least, fixed.value_range)
     true, called = items.cell // k, items.cell % k
     if mixed:
         order = generator.permutation(len(true))

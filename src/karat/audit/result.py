@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from karat._basis import Guarantee
-from karat._result import Estimate, Estimated, Frozen, Result
+from karat._result import Estimate, Estimated, Frozen, Guarantee, Result
 from karat._sentences import shown
 from karat._typing import FloatArray
 from karat.limits.result import AnytimeLimits, Limits

@@ -12,7 +12,7 @@ from karat._sentences import Argument, Expected, Remedy
 from karat._typing import Column, FloatArray, Frame, IntArray
 from karat._validate import check_choice, check_number, check_rng, check_same_length, check_scores
 from karat.bounds._difference import difference_bounds
-from karat.bounds._gold import DeferredCheck, read_sample
+from karat.bounds._gold import read_sample
 from karat.bounds._performance import performance_bounds
 from karat.bounds._problem import Limit, Problem
 from karat.bounds.inputs import (
@@ -30,6 +30,7 @@ from karat.bounds.inputs import (
 )
 from karat.bounds.result import (
     BoundsCurve,
+    DeferredCheck,
     ModelRanking,
     PerformanceBounds,
     RobustnessCurve,
@@ -130,7 +131,9 @@ def bounds_curve(
     found = threshold_bounds(
         fixed, inputs, score, cuts, method=way, limit=rule, prior=prior, rng=generator
     )
-    sample = read_sample(inputs, label_model, gold, class_prior, generator)
+    sample = (
+        None if gold is None else read_sample(inputs, label_model, gold, class_prior, generator)
+    )
     known = None if gold is None or not gold[1].all() else _truth(fixed, gold[0], score, cuts)
     return BoundsCurve(
         thresholds=cuts,

@@ -9,7 +9,7 @@ from karat._result import keeps_kind
 from karat._sentences import Argument, Expected, Option, Remedy
 from karat._typing import AnyArray, BoolArray, Column, Frame
 from karat._validate import check_rng, named
-from karat.bounds._gold import DeferredCheck, difference_limits, read_sample
+from karat.bounds._gold import difference_limits, read_sample
 from karat.bounds.inputs import (
     NO_VOTES,
     Inputs,
@@ -30,12 +30,11 @@ from karat.bounds.inputs import (
     refuse_with_counts,
     true_value,
 )
-from karat.bounds.result import DifferenceBounds, with_gold
+from karat.bounds.result import DeferredCheck, DifferenceBounds, with_gold
 from karat.bounds.solvers._solve import solved_difference
 from karat.exceptions import DataError
 from karat.limits.result import PredictionPoweredLimits
 from karat.metrics.base import Metric
-from karat.metrics.estimates import metric_range
 from karat.statistics import PatternCounts
 from karat.statistics.patterns import Patterns
 
@@ -180,8 +179,10 @@ def difference_bounds(
         slack=slack,
         prior=prior,
     )
-    sample = read_sample(inputs, label_model, gold, class_prior, generator)
-    span = metric_range(chosen.for_classes(k))
+    sample = (
+        None if gold is None else read_sample(inputs, label_model, gold, class_prior, generator)
+    )
+    span = chosen.for_classes(k).value_range
     labelled = (
         None
         if sample is None
@@ -190,7 +191,6 @@ def difference_bounds(
             inputs,
             (both[0], both[1]),
             sample,
-            span=span,
             confidence=rule.confidence,
             rng=generator,
         )
@@ -280,7 +280,7 @@ def _of_counts(
     )
     pairs = cells.sum(axis=(0, 1))
     apart = pairs.sum() - np.trace(pairs)
-    span = metric_range(chosen.for_classes(k))
+    span = chosen.for_classes(k).value_range
     solved = solved_difference(
         joint, chosen.for_classes(k), rule, span[1] - span[0] if apart else 0.0
     )

@@ -16,7 +16,6 @@ from karat._validate import (
     check_weights,
     refuse_option,
 )
-from karat.bounds._gold import DeferredCheck
 from karat.bounds._problem import Bound, Limit, Sample
 from karat.bounds.inputs import (
     check_limit,
@@ -25,7 +24,7 @@ from karat.bounds.inputs import (
     read_inputs,
     warn_if_sparse,
 )
-from karat.bounds.result import ExpectationBounds, bounds_and_limits
+from karat.bounds.result import DeferredCheck, ExpectationBounds, bounds_and_limits
 from karat.bounds.solvers._multiclass import crossfit_values, exact_values, smoothed_values
 from karat.exceptions import ShapeError
 from karat.statistics.patterns import Patterns

@@ -1,16 +1,15 @@
-"""What true labels say beside the bounds: limits of a sample, and the check of the label model."""
+"""True labels of a few items in the estimate: limits that do not rest on the label model."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._typing import AnyArray, BoolArray, Column, FloatArray, IntArray
+from karat._typing import BoolArray, Column, FloatArray, IntArray
 from karat.bounds.inputs import Inputs, Predictions, refitted
 from karat.exceptions import UndefinedMetricWarning
 from karat.limits.means import cluster_number, effective_number
@@ -27,166 +26,9 @@ from karat.limits.result import PredictionPoweredLimits
 from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric
 from karat.metrics.base import MetricBase
 from karat.metrics.estimates import Proportion, as_proportion, table_ends, table_limits, table_value
-from karat.statistics.patterns import Patterns
-from karat.weak.checks import GoldRows, check_patterns
+from karat.weak.checks import GoldRows
 from karat.weak.label_model import has_seen_gold
-from karat.weak.result import LabelModelCheck
 
-# --- The check of the label model that every bound carries, made when somebody reads it.
-#
-# Bounds hold only if P(Y | weak labels) does. `DeferredCheck` keeps what
-# `karat.weak.check_label_model` needs, patterns and not rows, and runs it once, on demand;
-# `CheckByGroup` does the same within every group, for metrics that compare groups: a label model
-# that is right for all items together can be wrong within groups whose base rates differ.
-
-# True labels that the check uses: it simulates as many, and more would only find misfits that are
-# too small to matter.
-_MOST_GOLD = 300
-_READ = ("assumes_independence", "abstention_is_informative", "assumption_")
-_ERROR = 0.05  # probability that a right label model fails, by all checks together
-
-
-class DeferredCheck:
-    """The check of a label model, made once, when it is first called.
-
-    It holds patterns and not rows. The check takes several times as long as the closed forms of a
-    bound, and most bounds of a loop over thresholds or models are read without it.
-    """
-
-    __slots__ = ("_arguments", "_made")
-
-    def __init__(
-        self,
-        votes: Patterns,
-        p: FloatArray,
-        model: Any,
-        class_prior: FloatArray | None,
-        gold: GoldRows | None,
-        confidence: float = 0.95,
-    ) -> None:
-        kept = replace(votes, ids=votes.ids[:0])
-        traits = SimpleNamespace(**{a: getattr(model, a) for a in _READ if hasattr(model, a)})
-        known = None if gold is None else _some(gold)
-        self._arguments: Any = (kept, p, traits, class_prior, known, confidence)
-        self._made: LabelModelCheck | None = None
-
-    @classmethod
-    def of(
-        cls,
-        inputs: Inputs,
-        label_model: Any,
-        class_prior: FloatArray | None = None,
-        sample: GoldSample | None = None,
-    ) -> DeferredCheck:
-        """Build the check from checked input; ``sample`` is what `read_sample` returned."""
-        known = None if sample is None else gold_rows(sample, inputs)
-        model = inputs.model if label_model is None else label_model
-        return cls(inputs.votes, inputs.p, model, class_prior, known)
-
-    @property
-    def assumption(self) -> str | None:
-        """What the label model says that it takes P(Y) to be, or None."""
-        return getattr(self._arguments[2], "assumption_", None)
-
-    def __call__(self) -> LabelModelCheck:
-        """Return the check, making it the first time."""
-        if self._made is None:
-            votes, p, traits, prior, gold, level = self._arguments
-            # The seed is fixed, so that a result has one check, however often it is made.
-            self._made = check_patterns(
-                votes,
-                p,
-                model=traits,
-                class_prior=prior,
-                gold=gold,
-                confidence=level,
-                rng=np.random.default_rng(0),
-            )
-        return self._made
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, DeferredCheck) and self() == other()
-
-    def __hash__(self) -> int:
-        return hash(self())
-
-    def __reduce__(self) -> Any:
-        return _rebuilt, (self._arguments, self._made)
-
-
-class CheckByGroup(DeferredCheck):
-    """Checks of all items and of each group, made when somebody asks; the first failure counts."""
-
-    __slots__ = ("_names", "_parts")
-
-    def __init__(
-        self, inputs: Inputs, model: Any, sample: GoldSample | None, names: AnyArray
-    ) -> None:
-        known = None if sample is None else gold_rows(sample, inputs)
-        model = inputs.model if model is None else model
-        level = 1 - _ERROR / (1 + len(names))
-        super().__init__(inputs.votes, inputs.p, model, None, known, level)
-        self._names = [str(name) for name in names.tolist()]
-        self._parts = []
-        for g in range(len(names)):
-            own = np.asarray(inputs.group) == g
-            place = np.cumsum(own) - 1
-            votes = replace(
-                inputs.votes,
-                patterns=inputs.votes.patterns[own],
-                counts=inputs.votes.counts[own],
-                ids=place[inputs.votes.ids],
-            )
-            some = None
-            if sample is not None and own[inputs.votes.ids[sample.rows]].any():
-                some = gold_rows(sample.of(own[inputs.votes.ids]), inputs)
-            self._parts.append(DeferredCheck(votes, inputs.p[own], model, None, some, level))
-
-    def __call__(self) -> LabelModelCheck:
-        """Return the first check that fails, or that of all items."""
-        whole = super().__call__()
-        if whole.contradicted:
-            return whole
-        for name, part in zip(self._names, self._parts, strict=True):
-            if (check := part()).contradicted:
-                reasons = tuple(f"in group {name}, {reason}" for reason in check.reasons)
-                return replace(check, reasons=reasons)
-        return whole
-
-    def __reduce__(self) -> Any:
-        return _rebuilt_by_group, (self._arguments, self._made, self._names, self._parts)
-
-
-def _rebuilt_by_group(
-    arguments: Any, made: Any, names: list[str], parts: list[DeferredCheck]
-) -> Any:
-    check = object.__new__(CheckByGroup)
-    check._arguments, check._made, check._names, check._parts = arguments, made, names, parts
-    return check
-
-
-def _rebuilt(arguments: Any, made: LabelModelCheck | None) -> DeferredCheck:
-    check = object.__new__(DeferredCheck)
-    check._arguments, check._made = arguments, made
-    return check
-
-
-def gold_rows(sample: GoldSample, inputs: Inputs) -> GoldRows:
-    """Return the labels, and P(Y | Z) of their items from label models that have not seen them."""
-    return GoldRows(sample.labels, sample.posterior(inputs.votes.ids))
-
-
-def _some(gold: GoldRows) -> GoldRows:
-    """Return at most ``_MOST_GOLD`` labels, drawn with a fixed seed."""
-    n = len(gold.labels)
-    if n <= _MOST_GOLD:
-        return gold
-    rows = np.sort(np.random.default_rng(0).choice(n, _MOST_GOLD, replace=False))
-    return GoldRows(gold.labels[rows], gold.proba[rows])
-
-
-# --- True labels of a few items in the estimate: limits that do not rest on the label model.
-#
 # `read_sample` finds P(Y | Z) of label models that have each not seen one fold of the labels.
 # `metric_limits` and `difference_limits` make limits of them: prediction-powered where the metric
 # is linear or a ratio of successes (`karat.limits.prediction_powered_mean`), from the labels alone
@@ -199,7 +41,6 @@ def difference_limits(
     predicted: tuple[Predictions, Predictions],
     sample: GoldSample,
     *,
-    span: tuple[float, float],
     confidence: float,
     rng: np.random.Generator,
 ) -> PredictionPoweredLimits | None:
@@ -207,6 +48,7 @@ def difference_limits(
     items = gold_items(inputs, sample, None, f"difference in {metric.title}", confidence)
     k = len(inputs.classes)
     fixed = metric.for_classes(k)
+    span = fixed.value_range
     reach = span[1] - span[0]
     if isinstance(fixed, LinearMetric):
         a, b = (one_hot(one, k) for one in predicted)
@@ -280,7 +122,6 @@ def metric_limits(
     sample: GoldSample,
     q: FloatArray,
     *,
-    span: tuple[float, float],
     confidence: float,
     rng: np.random.Generator,
     rows: BoolArray | None = None,
@@ -295,6 +136,7 @@ def metric_limits(
         return None
     k = len(inputs.classes)
     fixed = metric.for_classes(k)
+    span = fixed.value_range
     calls = one_hot(predicted, k)
     at_labels, at_all = calls[items.sample.rows], calls if rows is None else calls[rows]
     if isinstance(fixed, LinearMetric):
@@ -560,6 +402,10 @@ class GoldSample:
         kept = rows[self.rows]
         return GoldSample(self.rows[kept], self.labels[kept], self.fold[kept], self.p)
 
+    def judged(self, ids: IntArray) -> GoldRows:
+        """Return the labels, and P(Y | Z) of their items from models that have not seen them."""
+        return GoldRows(self.labels, self.posterior(ids))
+
     def posterior(self, ids: IntArray) -> FloatArray:
         """Return P(Y | Z) of every label from a model without it; ``ids`` of all items."""
         return np.asarray(self.p[self.fold, ids[self.rows]])
@@ -568,7 +414,7 @@ class GoldSample:
 def read_sample(
     inputs: Inputs,
     label_model: Any,
-    gold: Any,
+    gold: tuple[IntArray, BoolArray],
     class_prior: Column | None,
     rng: np.random.Generator,
 ) -> GoldSample | None:
@@ -578,7 +424,7 @@ def read_sample(
     an array and models that cannot be refitted are taken not to have. ``gold`` is what `read_gold`
     returned. Labels of one cluster are in one fold.
     """
-    if gold is None or not gold[1].any():
+    if not gold[1].any():
         return None
     rows = np.flatnonzero(gold[1])
     labels = gold[0][rows]

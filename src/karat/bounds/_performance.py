@@ -9,7 +9,7 @@ import numpy as np
 from karat._result import keeps_kind
 from karat._typing import AnyArray, BoolArray, Column, FloatArray, Frame, IntArray
 from karat._validate import check_rng, check_same_length, encode_groups
-from karat.bounds._gold import CheckByGroup, DeferredCheck, metric_limits, read_sample
+from karat.bounds._gold import metric_limits, read_sample
 from karat.bounds.inputs import (
     NO_VOTES,
     build_problem,
@@ -29,12 +29,11 @@ from karat.bounds.inputs import (
     true_value,
     warn_if_sparse,
 )
-from karat.bounds.result import PerformanceBounds, undefined_bounds
+from karat.bounds.result import CheckByGroup, DeferredCheck, PerformanceBounds, undefined_bounds
 from karat.bounds.solvers._solve import solved_performance
 from karat.exceptions import DataError, UndefinedHereError
 from karat.metrics import GroupMetric, as_metric
 from karat.metrics.base import MetricBase
-from karat.metrics.estimates import metric_range
 from karat.statistics import PatternCounts
 from karat.statistics.patterns import Patterns
 
@@ -226,8 +225,9 @@ def performance_bounds(
     gold = read_gold(y_true, inputs.classes, inputs.n)
     check_same_length(weak_labels=inputs.votes.ids, groups=group_codes)
     generator = check_rng(rng)
-    sample = read_sample(inputs, label_model, gold, class_prior, generator)
-    span = metric_range(chosen.for_classes(len(inputs.classes)))
+    sample = (
+        None if gold is None else read_sample(inputs, label_model, gold, class_prior, generator)
+    )
 
     def bound(rows: BoolArray | None, group: Any = None) -> PerformanceBounds:
         problem = build_problem(
@@ -249,7 +249,6 @@ def performance_bounds(
                 predicted,
                 sample,
                 problem.pooled,
-                span=span,
                 confidence=rule.confidence,
                 rng=generator,
                 rows=rows,

@@ -9,22 +9,177 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Generic, NoReturn, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from karat._basis import Guarantee
-from karat._result import SEVERAL, Estimate, Estimated, Result, plain, stacked
+from karat._result import SEVERAL, Estimate, Estimated, Guarantee, Result, plain, stacked
 from karat._sentences import Sentence, shown
-from karat._typing import FloatArray
-from karat.bounds._gold import DeferredCheck
+from karat._typing import AnyArray, FloatArray
 from karat.exceptions import DataError
 from karat.limits.result import PredictionPoweredLimits
 from karat.metrics import GroupMetric
 from karat.metrics.base import Metric, MetricBase
+from karat.statistics.patterns import Patterns
+from karat.weak.checks import GoldRows, check_patterns
 from karat.weak.result import LabelModelCheck
 
+if TYPE_CHECKING:
+    from karat.bounds._gold import GoldSample
+    from karat.bounds.inputs import Inputs
+
 _N = TypeVar("_N", float, FloatArray)
+
+# --- The check of the label model that every bound carries, made when somebody reads it.
+#
+# Bounds hold only if P(Y | weak labels) does. `DeferredCheck` keeps what
+# `karat.weak.check_label_model` needs, patterns and not rows, and runs it once, on demand;
+# `CheckByGroup` does the same within every group, for metrics that compare groups: a label model
+# that is right for all items together can be wrong within groups whose base rates differ.
+
+# True labels that the check uses: it simulates as many, and more would only find misfits that are
+# too small to matter.
+_MOST_GOLD = 300
+_READ = ("assumes_independence", "abstention_is_informative", "assumption_")
+_ERROR = 0.05  # probability that a right label model fails, by all checks together
+
+
+class DeferredCheck:
+    """The check of a label model, made once, when it is first called.
+
+    It holds patterns and not rows. The check takes several times as long as the closed forms of a
+    bound, and most bounds of a loop over thresholds or models are read without it.
+    """
+
+    __slots__ = ("_arguments", "_made")
+
+    def __init__(
+        self,
+        votes: Patterns,
+        p: FloatArray,
+        model: Any,
+        class_prior: FloatArray | None,
+        gold: GoldRows | None,
+        confidence: float = 0.95,
+    ) -> None:
+        kept = replace(votes, ids=votes.ids[:0])
+        traits = SimpleNamespace(**{a: getattr(model, a) for a in _READ if hasattr(model, a)})
+        known = None if gold is None else _some(gold)
+        self._arguments: Any = (kept, p, traits, class_prior, known, confidence)
+        self._made: LabelModelCheck | None = None
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Inputs,
+        label_model: Any,
+        class_prior: FloatArray | None = None,
+        sample: GoldSample | None = None,
+    ) -> DeferredCheck:
+        """Build the check from checked input; ``sample`` is what `read_sample` returned."""
+        known = None if sample is None else sample.judged(inputs.votes.ids)
+        model = inputs.model if label_model is None else label_model
+        return cls(inputs.votes, inputs.p, model, class_prior, known)
+
+    @property
+    def assumption(self) -> str | None:
+        """What the label model says that it takes P(Y) to be, or None."""
+        return getattr(self._arguments[2], "assumption_", None)
+
+    def __call__(self) -> LabelModelCheck:
+        """Return the check, making it the first time."""
+        if self._made is None:
+            votes, p, traits, prior, gold, level = self._arguments
+            # The seed is fixed, so that a result has one check, however often it is made.
+            self._made = check_patterns(
+                votes,
+                p,
+                model=traits,
+                class_prior=prior,
+                gold=gold,
+                confidence=level,
+                rng=np.random.default_rng(0),
+            )
+        return self._made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeferredCheck) and self() == other()
+
+    def __hash__(self) -> int:
+        return hash(self())
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self._arguments, self._made)
+
+
+class CheckByGroup(DeferredCheck):
+    """Checks of all items and of each group, made when somebody asks; the first failure counts."""
+
+    __slots__ = ("_names", "_parts")
+
+    def __init__(
+        self, inputs: Inputs, model: Any, sample: GoldSample | None, names: AnyArray
+    ) -> None:
+        known = None if sample is None else sample.judged(inputs.votes.ids)
+        model = inputs.model if model is None else model
+        level = 1 - _ERROR / (1 + len(names))
+        super().__init__(inputs.votes, inputs.p, model, None, known, level)
+        self._names = [str(name) for name in names.tolist()]
+        self._parts = []
+        for g in range(len(names)):
+            own = np.asarray(inputs.group) == g
+            place = np.cumsum(own) - 1
+            votes = replace(
+                inputs.votes,
+                patterns=inputs.votes.patterns[own],
+                counts=inputs.votes.counts[own],
+                ids=place[inputs.votes.ids],
+            )
+            some = None
+            if sample is not None and own[inputs.votes.ids[sample.rows]].any():
+                some = sample.of(own[inputs.votes.ids]).judged(inputs.votes.ids)
+            self._parts.append(DeferredCheck(votes, inputs.p[own], model, None, some, level))
+
+    def __call__(self) -> LabelModelCheck:
+        """Return the first check that fails, or that of all items."""
+        whole = super().__call__()
+        if whole.contradicted:
+            return whole
+        for name, part in zip(self._names, self._parts, strict=True):
+            if (check := part()).contradicted:
+                reasons = tuple(f"in group {name}, {reason}" for reason in check.reasons)
+                return replace(check, reasons=reasons)
+        return whole
+
+    def __reduce__(self) -> Any:
+        return _rebuilt_by_group, (self._arguments, self._made, self._names, self._parts)
+
+
+def _rebuilt_by_group(
+    arguments: Any, made: Any, names: list[str], parts: list[DeferredCheck]
+) -> Any:
+    check = object.__new__(CheckByGroup)
+    check._arguments, check._made, check._names, check._parts = arguments, made, names, parts
+    return check
+
+
+def _rebuilt(arguments: Any, made: LabelModelCheck | None) -> DeferredCheck:
+    check = object.__new__(DeferredCheck)
+    check._arguments, check._made = arguments, made
+    return check
+
+
+def _some(gold: GoldRows) -> GoldRows:
+    """Return at most ``_MOST_GOLD`` labels, drawn with a fixed seed."""
+    n = len(gold.labels)
+    if n <= _MOST_GOLD:
+        return gold
+    rows = np.sort(np.random.default_rng(0).choice(n, _MOST_GOLD, replace=False))
+    return GoldRows(gold.labels[rows], gold.proba[rows])
+
+
+# --- What all bounds have: an estimate, one-sided limits of it, and the check.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import Guarantee
-from karat._result import Estimate, Estimated, Result, crossed, rows_of
+from karat._result import Estimate, Estimated, Guarantee, Result, crossed, rows_of
 from karat._typing import FloatArray, IntArray
 
 

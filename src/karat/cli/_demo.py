@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat.cli._run import console, run
 from karat.cli.demo import INTRODUCTION, PARTS, TITLE, TRY, Interval, Part, train_models
 from karat.report.answer import Answer

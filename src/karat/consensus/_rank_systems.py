@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import basis_of
 from karat._callers import caller_level
-from karat._result import Estimate, keeps_kind
+from karat._result import Estimate, basis_of, keeps_kind
 from karat._sentences import Argument, Expected, Given, Option, Remedy
 from karat._typing import AnyArray, Column, FloatArray, IntArray
 from karat._validate import check_confidence, check_rng, encode_names, named, read_column, shown

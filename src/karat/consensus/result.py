@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from karat._basis import Basis, basis_of
-from karat._result import Estimate, Estimated, Result, crossed
+from karat._result import Basis, Estimate, Estimated, Result, basis_of, crossed
 from karat._sentences import Argument, Remedy
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
 from karat._validate import named, refuse_option

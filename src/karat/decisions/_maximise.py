@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import basis_of
 from karat._callers import caller_level
-from karat._result import Estimate, keeps_kind
+from karat._result import Estimate, basis_of, keeps_kind
 from karat._sentences import Argument, Expected, Option, Remedy, Shown
 from karat._validate import check_count, check_number, named
 from karat.decisions._attainable import AttainableSet

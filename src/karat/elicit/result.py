@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import Basis, basis_of
-from karat._result import Estimate, Result, crossed, stacked
+from karat._result import Basis, Estimate, Result, basis_of, crossed, stacked
 from karat._typing import FloatArray
 from karat.elicit.transcript import Transcript
 from karat.metrics.base import MetricBase

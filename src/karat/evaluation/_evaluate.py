@@ -406,19 +406,21 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
     failed: list[KaratError] = []
     unknown: list[PositiveClassError] = []
     for question in QUESTIONS:
+        if not question.needs <= evidence.parts:
+            continue
         try:
-            answer = question(evidence)
+            answer = question.answer(evidence)
         except OptionError:
             raise  # a mistake of the caller, and none of the data
         except PositiveClassError as error:
             unknown.append(error)
             missing.append(
-                LeftOut(question=_asked(question), unlock=Sentence("the positive class: ", error))
+                LeftOut(question=question.words, unlock=Sentence("the positive class: ", error))
             )
             continue
         except KaratError as error:
             failed.append(error)
-            missing.append(LeftOut(question=_asked(question), unlock=error.sentence, faulty=True))
+            missing.append(LeftOut(question=question.words, unlock=error.sentence, faulty=True))
             continue
         if isinstance(answer, Finding):
             found.append(answer)
@@ -436,16 +438,6 @@ def _answers(evidence: Evidence) -> tuple[list[Finding], list[LeftOut]]:
     for reason in failed:
         warnings.warn(KaratWarning("a question was left out: ", reason), stacklevel=caller_level())
     return found, missing
-
-
-def _asked(question: Any) -> str:
-    """Return a question as it is asked in a report."""
-    return {
-        "where_it_matters": "How good is the ranking where it matters?",
-        "probabilities": "Can the probabilities be trusted?",
-        "every_group": "Is it as good for every group?",
-        "better_rule": "Which rule is best?",
-    }.get(question.__name__, f"{question.__name__.replace('_', ' ').capitalize()}?")
 
 
 def _is_objects(column: Any) -> bool:

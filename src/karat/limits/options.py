@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import Guarantee
-from karat._result import Estimate
+from karat._result import Estimate, Guarantee
 from karat._sentences import Argument, Expected, Option, Remedy, Row, Shown
 from karat._typing import Column, FloatArray
 from karat._validate import (

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import Guarantee
-from karat._result import Estimate, Estimated, rows_of
+from karat._result import Estimate, Estimated, Guarantee, rows_of
 from karat._typing import FloatArray
 
 _NAMES = {

@@ -84,6 +84,14 @@ class GroupMetric(MetricBase):
         """Short name for tables and messages."""
         return self.name or self.kind.replace("-", " ") + " metric"
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The negative of a cost that no confusions exceed (gaps are at most 1), and 0."""
+        cost = self.cost.reshape(self.n_classes, -1).max(axis=1).sum()  # a class's rates sum to 1
+        half = 1.0 if self.form == "gaps" else 0.5
+        unfair = half * np.abs(self.violation).sum()
+        return -float((1 - self.tradeoff) * cost + self.tradeoff * unfair), 0.0
+
     def for_classes(self, n_classes: int) -> Self:
         """Return the metric, or say that it is for another number of classes."""
         self._require_classes(n_classes)

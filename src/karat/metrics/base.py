@@ -358,6 +358,11 @@ class MetricBase(Frozen):
             rng=rng,
         )
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The least and the greatest value that the form of the metric implies."""
+        return 0.0, 1.0
+
     @abstractmethod
     def describe(self, classes: Sequence[Any] | None = None) -> str:
         """Say in words what the metric rewards; ``classes`` names the classes."""

@@ -1,9 +1,8 @@
 """How sure a metric of labelled items is: limits from counts, by group and by cluster.
 
 `as_proportion` tells whether a metric is a function of one proportion, whose limits are exact;
-`metric_range` what values a metric can have at all, and `table_ends` what values it can have on
-a table of which some classes are empty; `estimate_metric` counts and limits: it is
-what ``Metric.estimate`` calls.
+`table_ends` tells what values it can have on a table of which some classes are empty;
+`estimate_metric` counts and limits: it is what ``Metric.estimate`` calls.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from karat.limits.resampling import enough_draws
 from karat.metrics import LinearFractionalMetric, LinearMetric, PowerMeanMetric
 from karat.metrics._group import GroupMetric
 from karat.metrics.base import MetricBase
-from karat.metrics.named import MCC, BalancedAccuracy, CohenKappa, GMean, Macro, one_vs_rest
+from karat.metrics.named import BalancedAccuracy, GMean, Macro, one_vs_rest
 from karat.metrics.result import MetricEstimate, MetricGap
 from karat.statistics import Confusion
 
@@ -99,7 +98,7 @@ def estimate_metric(
             Remedy("pass ", Option("groups"), ", the group of each item"),
         )
     fixed = metric.for_classes(items.size)
-    if not np.isfinite(metric_range(fixed)).all():
+    if not np.isfinite(fixed.value_range).all():
         raise MetricError(
             f"{metric.title} has no known least and greatest value, so its limits cannot be found; "
             "pass a ratio whose numerator is between 0 and its denominator"
@@ -457,7 +456,7 @@ def _simulated(
     shared: float,
 ) -> Found:
     """Return limits by a pseudo-count."""
-    span = metric_range(metric)
+    span = metric.value_range
     total = cells.counts * cells.unit
     if total.sum() <= 0:
         return Found(np.nan, *span, "pseudo-count")
@@ -520,7 +519,7 @@ def cluster_limits(
     them.
     """
     cells, m = int(np.prod(shape)), int(cluster.max()) + 1
-    span = metric_range(metric)
+    span = metric.value_range
     table = np.bincount(cluster * cells + cell, weight, m * cells).reshape(m, cells)
     total = table.sum(axis=0)
     value = table_value(metric, (total / total.sum()).reshape(shape))
@@ -571,7 +570,7 @@ def table_ends(metric: MetricBase, tables: FloatArray) -> tuple[FloatArray, Floa
         ]
         return np.minimum(*sides), np.maximum(*sides)
     values = table_values(metric, tables)
-    low, high = (np.where(np.isfinite(values), values, end) for end in metric_range(metric))
+    low, high = (np.where(np.isfinite(values), values, end) for end in metric.value_range)
     return low, high
 
 
@@ -584,7 +583,7 @@ def table_value(metric: MetricBase, table: FloatArray) -> float:
     low, high = (float(end[0]) for end in table_ends(metric, table[None]))
     if low == high:
         return low
-    if (low, high) == metric_range(metric) or not _averages(metric):
+    if (low, high) == metric.value_range or not _averages(metric):
         return float("nan")
     return float(metric._values(table[None])[0])
 
@@ -612,8 +611,6 @@ def table_values(metric: MetricBase, tables: FloatArray) -> FloatArray:
 
 def _averages(metric: MetricBase) -> bool:
     """Return whether a metric is a mean, of any kind, of a number of each class."""
-    from karat.metrics import PowerMeanMetric
-
     return isinstance(metric, Macro | BalancedAccuracy | GMean | PowerMeanMetric)
 
 
@@ -641,31 +638,6 @@ def _is_defined(metric: MetricBase, table: FloatArray) -> bool:
 
 
 # --- What values a metric can have at all.
-
-
-def metric_range(metric: MetricBase) -> tuple[float, float]:
-    """Return the least and the greatest value of the metric that its form implies."""
-    if isinstance(metric, LinearMetric):
-        return float(metric.weights.min()), float(metric.weights.max())
-    if isinstance(metric, GroupMetric):
-        return -_greatest_cost(metric), 0.0
-    if isinstance(metric, MCC | CohenKappa):
-        return -1.0, 1.0
-    if isinstance(metric, PowerMeanMetric):
-        return (-1.0, 0.0) if metric.decreasing else (0.0, 1.0)
-    if isinstance(metric, LinearFractionalMetric):
-        top, bottom = metric.numerator, metric.denominator + metric.constant
-        return (0.0, 1.0) if (top >= 0).all() and (top <= bottom).all() else (-np.inf, np.inf)
-    inner = getattr(metric, "metric", None)
-    return (0.0, 1.0) if inner is None else metric_range(inner.for_classes(2))
-
-
-def _greatest_cost(metric: GroupMetric) -> float:
-    """Return a cost that no confusions of the groups exceed: gaps are at most 1."""
-    cost = metric.cost.reshape(metric.n_classes, -1).max(axis=1).sum()  # rates of a class sum to 1
-    half = 1.0 if metric.form == "gaps" else 0.5
-    unfair = half * np.abs(metric.violation).sum()
-    return float((1 - metric.tradeoff) * cost + metric.tradeoff * unfair)
 
 
 # --- Metrics that are a function of one proportion, so that their limits are exact.

@@ -98,6 +98,12 @@ class LinearFractionalMetric(Metric):
         return self.name or "linear-fractional metric"
 
     @property
+    def value_range(self) -> tuple[float, float]:
+        """0 and 1 if the numerator is a part of the denominator, else nothing is known of them."""
+        top, bottom = self.numerator, self.denominator + self.constant
+        return (0.0, 1.0) if (top >= 0).all() and (top <= bottom).all() else (-np.inf, np.inf)
+
+    @property
     def n_classes(self) -> int:
         """Number of classes the metric is for."""
         return len(self.numerator)
@@ -192,6 +198,11 @@ class LinearMetric(Metric):
     def title(self) -> str:
         """Short name for tables and messages."""
         return self.name or "linear metric"
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The least and the greatest weight."""
+        return float(self.weights.min()), float(self.weights.max())
 
     @property
     def n_classes(self) -> int:
@@ -308,6 +319,11 @@ class PowerMeanMetric(Metric):
     def title(self) -> str:
         """Short name for tables and messages."""
         return self.name or "power mean of recalls"
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The least and the greatest value: a cost is negative."""
+        return (-1.0, 0.0) if self.decreasing else (0.0, 1.0)
 
     @property
     def n_classes(self) -> int:

@@ -132,6 +132,11 @@ class CohenKappa(Metric):
         """Short name for tables and messages."""
         return "Cohen's kappa"
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The least and the greatest value: 0 is chance."""
+        return -1.0, 1.0
+
     def _values(self, confusions: FloatArray) -> FloatArray:
         top, bottom = _parts(confusions)[0], _by_chance(confusions)
         undefined = bottom <= 0
@@ -300,6 +305,11 @@ class MCC(Metric):
         """Short name for tables and messages."""
         return "MCC"
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The least and the greatest value: 0 is chance."""
+        return -1.0, 1.0
+
     def _values(self, confusions: FloatArray) -> FloatArray:
         top, p_spread, t_spread = _parts(confusions)
         product = p_spread * t_spread
@@ -357,6 +367,11 @@ class Average(Metric):
     def title(self) -> str:
         """Short name for tables and messages."""
         return f"{self.prefix} {self.metric.title}"
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The least and the greatest value of the binary metric."""
+        return self.metric.for_classes(2).value_range
 
 
 # --- A binary metric of pooled one-against-the-rest tables.

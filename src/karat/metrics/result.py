@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from karat._basis import Guarantee
-from karat._result import Estimate, Estimated
+from karat._result import Estimate, Estimated, Guarantee
 from karat._sentences import shown
 from karat.metrics.base import MetricBase
 

@@ -26,7 +26,7 @@ from karat.decisions.solvers import Columns, Smooth, climb
 from karat.exceptions import ProbeError, UndefinedMetricWarning
 from karat.metrics import GroupMetric
 from karat.metrics.base import MetricBase
-from karat.metrics.estimates import count_limits, metric_range
+from karat.metrics.estimates import count_limits
 from karat.optimize._feedback import (
     BlackBox,
     Feedback,
@@ -888,7 +888,7 @@ def _limits_of(metric: MetricBase, sample: Sample, shares: FloatArray) -> tuple[
     spread = float(np.sqrt(np.sum((sample.weight * centered) ** 2)))
     value = float(values_at(metric, confusion[None])[0])
     if spread > _NONE:
-        low, high = metric_range(metric)
+        low, high = metric.value_range
         return max(value - _Z * spread, min(low, value)), min(value + _Z * spread, max(high, value))
     n = 1.0 / float(sample.weight @ sample.weight)  # Kish's number of rows, whose shares are these
     found = count_limits(

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from karat._basis import Guarantee, basis_of
-from karat._result import Estimate, Estimated, Result
+from karat._result import Estimate, Estimated, Guarantee, Result, basis_of
 from karat._sentences import shown
 from karat._typing import AnyArray, FloatArray
 from karat.ranking.methods import Family

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karat._basis import BASES, Basis
-from karat._result import Frozen
+from karat._result import BASES, Basis, Frozen
 from karat._validate import check_choice
 
 

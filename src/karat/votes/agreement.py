@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from karat._typing import AnyArray, BoolArray, FloatArray, IntArray
+from karat.statistics.patterns import outcome_counts, outcomes_of
 from karat.votes.em import (
     ListedProblem,
     State,
@@ -27,7 +28,7 @@ from karat.votes.em import (
     log_likelihood,
     starting_state,
 )
-from karat.votes.patterns import VoteTable, outcome_counts, outcomes_of
+from karat.votes.patterns import VoteTable
 
 
 def backing(table: VoteTable) -> FloatArray:

@@ -19,8 +19,8 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.statistics.patterns import distinct_votes
-from karat.votes.patterns import VoteTable, outcomes_of, safe_log
+from karat.statistics.patterns import distinct_votes, outcomes_of, safe_log
+from karat.votes.patterns import VoteTable
 
 
 class TableProblem(Protocol):

@@ -11,6 +11,7 @@ from karat._callers import caller_level
 from karat._typing import FloatArray, IntArray
 from karat._validate import check_choice, check_count, check_number, check_rng
 from karat.exceptions import KaratWarning
+from karat.statistics.patterns import vote_shares
 from karat.votes.em import (
     Blocks,
     BlocksExpectation,
@@ -21,8 +22,13 @@ from karat.votes.em import (
     run_em,
     start_from,
 )
-from karat.votes.patterns import naive_bayes, vote_shares
-from karat.weak.label_model import KnownVotes, VoteModel, smoothed_confusions, totals_of
+from karat.weak.label_model import (
+    KnownVotes,
+    VoteModel,
+    naive_bayes,
+    smoothed_confusions,
+    totals_of,
+)
 
 
 class DawidSkene(VoteModel):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from karat._typing import FloatArray, IntArray
-from karat.votes.patterns import list_votes, naive_bayes, vote_shares
-from karat.weak.label_model import GoldCounts, KnownVotes, VoteModel, totals_of
+from karat.statistics.patterns import list_votes, vote_shares
+from karat.weak.label_model import GoldCounts, KnownVotes, VoteModel, naive_bayes, totals_of
 
 
 class _Regime(NamedTuple):

@@ -14,8 +14,7 @@ from karat._validate import (
     refuse_lazy,
 )
 from karat.exceptions import DataError, LabelError
-from karat.statistics.patterns import Patterns
-from karat.votes.patterns import naive_bayes, outcome_counts, vote_shares
+from karat.statistics.patterns import Patterns, outcome_counts, vote_shares
 from karat.votes.reading import read_weak_labels
 from karat.weak.label_model import (
     GoldCounts,
@@ -23,6 +22,7 @@ from karat.weak.label_model import (
     LabelModel,
     PatternModel,
     VoteModel,
+    naive_bayes,
     read_votes,
     smoothed_confusions,
     totals_of,

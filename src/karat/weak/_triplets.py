@@ -8,8 +8,7 @@ from karat._callers import caller_level
 from karat._typing import BoolArray, FloatArray, IntArray
 from karat._validate import named
 from karat.exceptions import KaratWarning
-from karat.votes.patterns import normalized_exp
-from karat.weak.label_model import KnownVotes, VoteModel, totals_of, winners
+from karat.weak.label_model import KnownVotes, VoteModel, normalized_exp, totals_of, winners
 
 
 class TripletLabelModel(VoteModel):

@@ -41,8 +41,15 @@ from karat.exceptions import (
     ShapeError,
     WeightError,
 )
-from karat.statistics.patterns import Patterns, distinct_votes, recode
-from karat.votes.patterns import TINY, list_votes, vote_totals
+from karat.statistics.patterns import (
+    TINY,
+    Patterns,
+    distinct_votes,
+    list_votes,
+    recode,
+    safe_log,
+    vote_totals,
+)
 from karat.votes.reading import read_weak_labels
 from karat.votes.table import table_of
 
@@ -843,3 +850,22 @@ def smoothed_confusions(counts: FloatArray, smoothing: float) -> FloatArray:
     total = counts.sum(axis=2, keepdims=True) + smoothing
     added = counts + smoothing * marginal
     return np.where(total > 0, added / np.where(total > 0, total, 1.0), marginal)
+
+
+def naive_bayes(codes: IntArray, prior: FloatArray, confusions: FloatArray) -> FloatArray:
+    """Return P(Y | Z) ∝ prior_y Π_j confusions[j, y, z_j] over the labelers that were asked."""
+    k = len(prior)
+    log_confusion = safe_log(confusions)
+    scores = np.tile(safe_log(prior), (len(codes), 1))
+    unasked = np.zeros((1, k))
+    for j in range(codes.shape[1]):
+        rows = log_confusion[j].T
+        # A negative code counts from the end: -1 is the abstention, -2 adds nothing.
+        scores += np.concatenate([rows[:k], unasked, rows[k:]])[codes[:, j]]
+    return normalized_exp(scores, axis=1)
+
+
+def normalized_exp(scores: FloatArray, axis: int) -> FloatArray:
+    """Return exp(scores) divided by its sum, without overflow."""
+    shifted = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=axis, keepdims=True))

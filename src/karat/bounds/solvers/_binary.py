@@ -12,7 +12,6 @@ from karat.bounds._problem import Bound, BoundPair, Limit, Problem
 from karat.bounds.inputs import Inputs, features
 from karat.exceptions import UndefinedHereError, UndefinedMetricWarning
 from karat.metrics.base import Metric
-from karat.metrics.estimates import metric_range
 
 # --- A binary metric at every threshold of a score, in one pass over the thresholds.
 #
@@ -238,7 +237,7 @@ def _bound(
     )
     mean = by_tp * tp_mean + by_predicted * predicted + by_truth * truth
     distance = quantile * np.sqrt(np.maximum(square - mean**2, 0.0) / max(n - 1, 1))
-    bottom, top = metric_range(metric)
+    bottom, top = metric.value_range
     return np.clip(value, bottom, top), np.clip(value + side * distance, bottom, top)
 
 

@@ -14,10 +14,9 @@ from karat._callers import caller_level
 from karat._sentences import Argument, Option, Remedy
 from karat._typing import FloatArray, IntArray
 from karat._validate import refuse_option
-from karat.bounds._gold import DeferredCheck
 from karat.bounds._problem import Bound, BoundPair, Limit, Problem, Sample, linear_bounds
 from karat.bounds.inputs import sparse_share
-from karat.bounds.result import PerformanceBounds, with_gold
+from karat.bounds.result import DeferredCheck, PerformanceBounds, with_gold
 from karat.bounds.solvers._binary import (
     PREDICTED,
     ROUNDING,
@@ -49,7 +48,6 @@ from karat.exceptions import (
 from karat.limits.result import PredictionPoweredLimits
 from karat.metrics import GroupMetric, LinearFractionalMetric, LinearMetric
 from karat.metrics.base import Metric, MetricBase
-from karat.metrics.estimates import metric_range
 from karat.metrics.rates import with_zero_diagonal
 
 
@@ -398,7 +396,7 @@ def _needs_margins_of_model(metric: Metric, problem: Problem, limit: Limit) -> b
 
 def _within(pair: BoundPair, metric: MetricBase) -> BoundPair:
     """Clip bounds and limits to the range of the metric."""
-    least, most = metric_range(metric)
+    least, most = metric.value_range
     lower, upper = (
         Bound(float(np.clip(e.value, least, most)), float(np.clip(e.limit, least, most)))
         for e in (pair.lower, pair.upper)

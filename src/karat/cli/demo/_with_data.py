@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat._typing import FloatArray, IntArray
 from karat.audit import Audit, AuditResult
 from karat.calibration import (

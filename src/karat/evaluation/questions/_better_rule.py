@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat._validate import order_classes
 from karat.evaluation.questions._finding import Evidence, between, flag, of, percent, script
 from karat.metrics import GroupMetric
@@ -17,7 +17,7 @@ _LEAST = 100  # labelled rows: fewer cannot tell thresholds apart
 
 def better_rule(given: Evidence) -> Finding | None:
     """Return the decision rule that is best for the metric, and what it gains on unused rows."""
-    if not given.roles.score or given.n_known < _LEAST or given.metric is None:
+    if given.n_known < _LEAST:
         return None
     e = given.by_row()
     assert e.metric is not None

@@ -3,7 +3,7 @@
 from itertools import combinations
 from typing import Any
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat.audit import best_of_many
 from karat.bounds import difference_bounds
 from karat.evaluation.questions._finding import (
@@ -22,10 +22,8 @@ from karat.report.parts import NextStep, Table, Verdict
 _QUESTION = "Which is better?"
 
 
-def which_is_better(e: Evidence) -> Finding | LeftOut | None:
+def which_is_better(e: Evidence) -> Finding | LeftOut:
     """Return the difference between every two models, on the same rows."""
-    if len(e.roles.pred) < 2:
-        return None
     metric = e.headline
     if isinstance(metric, GroupMetric):
         return LeftOut(question=_QUESTION, unlock="a metric of one population, such as accuracy")

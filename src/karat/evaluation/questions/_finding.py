@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import basis_of
 from karat._code import Coded, call_code
 from karat._code import script as block
-from karat._result import Frozen, Result, one_row
+from karat._result import Frozen, Result, basis_of, one_row
 from karat._sentences import Sentence
 from karat._typing import BoolArray, IntArray
 from karat._validate import order_classes, told_positive
@@ -141,6 +140,23 @@ class Evidence:
     patterns: Mapping[str, Any] = field(default_factory=dict)
     read: str = ""
     file: str = "FILE"
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """What questions can be asked of: roles that have columns, and what else there is.
+
+        ``labels`` are true labels of some rows, ``rivals`` several columns of predictions,
+        ``votes`` those of judges in any layout.
+        """
+        there = {
+            "labels": self.n_known > 0,
+            "rivals": len(self.roles.pred) > 1,
+            "votes": bool(self.roles.judge or self.no_votes) or self.votes is not None,
+            "log": self.log is not None,
+            "metric": self.metric is not None,
+        }
+        roles = {role for role, _ in self.roles.chosen()}
+        return frozenset(roles | {part for part, is_there in there.items() if is_there})
 
     def column(self, name: str) -> Any:
         """Return a column as a series."""

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._basis import Guarantee, basis_of
+from karat._result import Guarantee, basis_of
 from karat.evaluation.questions._finding import Evidence, LeftOut, code_of, of, percent, script
 from karat.metrics import GroupMetric
 from karat.report.answer import Finding
@@ -28,8 +28,6 @@ class _Gap(NamedTuple):
 
 def every_group(e: Evidence) -> Finding | LeftOut | None:
     """Return each metric by group, and the gaps between groups that chance does not explain."""
-    if e.groups is None or not e.roles.pred or not e.n_known:
-        return None
     if isinstance(e.metric, GroupMetric):
         return None  # the metric itself is a comparison of groups
     y = e.column(e.roles.label[0]).filter(e.known)

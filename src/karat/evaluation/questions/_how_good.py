@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat._sentences import Option, Words, in_words
 from karat.bounds import PerformanceBounds, performance_bounds
 from karat.evaluation.questions._finding import (
@@ -25,10 +25,8 @@ _NARROW = 1.0  # points: limits that more labels need not halve
 _QUESTION = "How good is it?"
 
 
-def how_good(e: Evidence) -> Finding | LeftOut | None:
+def how_good(e: Evidence) -> Finding | LeftOut:
     """Return the metric of every model with its limits, by what is known of the truth."""
-    if not e.roles.pred:
-        return None
     if e.n_known and (e.all_known or not e.roles.weak):
         return _with_labels(e)
     if e.roles.weak:

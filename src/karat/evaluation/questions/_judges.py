@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat.consensus import ErrorEstimator
 from karat.consensus.result import ErrorRates
 from karat.evaluation.questions._finding import (
@@ -23,13 +23,11 @@ _QUESTION = "How good are the judges?"
 _LABELS = 30  # asked for where the user named no budget
 
 
-def judges(asked: Evidence) -> Finding | LeftOut | None:
+def judges(asked: Evidence) -> Finding | LeftOut:
     """Return the error rate of every judge, and whether the votes can tell."""
     if asked.no_votes:
         unlock = f"other judges of the same items: {asked.no_votes}"
         return LeftOut(question=_QUESTION, unlock=unlock)
-    if not asked.roles.judge and asked.votes is None:
-        return None
     e = asked.by_row() if asked.n_known else asked
     votes, given = _votes(e)
     names = e.roles.judge if e.votes is None else e.votes.column("voter").unique()

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat._sentences import shown
 from karat._typing import FloatArray
 from karat.evaluation.questions._finding import Evidence, percent, script, several
@@ -130,8 +130,6 @@ def _most_frequent(e: Evidence, y: Any) -> Any:
 
 def one_class(e: Evidence) -> Finding | None:
     """Return what is to be said before all else: one class alone would be more accurate."""
-    if not e.roles.pred or not e.n_known:
-        return None
     label, known = e.roles.label[0], e.frame.filter(e.known)
     y = known[label]
     try:

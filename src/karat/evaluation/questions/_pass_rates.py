@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from karat._basis import basis_of
+from karat._result import basis_of
 from karat.evaluation.questions._finding import Evidence, percent, script
 from karat.metrics import as_metric
 from karat.report.answer import Finding
@@ -15,8 +15,7 @@ _MOST = 3  # verdicts, one a judge
 
 def pass_rates(e: Evidence) -> Finding | None:
     """Return the share of answers that each judge lets pass, with limits; of a log alone."""
-    if e.log is None:
-        return None
+    assert e.log is not None
     cast = e.log.filter(e.log["vote"].is_not_null())
     if not cast["vote"].dtype.is_integer() or set(cast["vote"].unique()) - {0, 1}:
         return None  # votes for classes: none of them is a pass

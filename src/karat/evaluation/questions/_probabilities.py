@@ -3,8 +3,8 @@
 import math
 from typing import Any, NamedTuple
 
-from karat._basis import basis_of
 from karat._code import Coded
+from karat._result import basis_of
 from karat.calibration import calibration_certificate, canonical_calibration_error
 from karat.calibration.inputs import pair_columns, paired_columns
 from karat.evaluation.questions._finding import (
@@ -21,11 +21,9 @@ _QUESTION = "Can the probabilities be trusted jointly?"
 _LEAST = 30  # labelled rows: three folds of ten
 
 
-def probabilities(given: Evidence) -> Finding | LeftOut | None:
+def probabilities(given: Evidence) -> Finding | LeftOut:
     """Return how far probabilities are from frequencies given all of them, and what is proven."""
-    e = given.by_row() if given.roles.prob else given
-    if not e.roles.prob:
-        return None
+    e = given.by_row()
     if e.n_known < _LEAST:
         return LeftOut(
             question=_QUESTION,

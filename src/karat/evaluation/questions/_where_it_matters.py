@@ -3,8 +3,8 @@
 import warnings
 from typing import Any
 
-from karat._basis import basis_of
 from karat._callers import caller_level
+from karat._result import basis_of
 from karat._sentences import shown
 from karat.evaluation.questions._finding import (
     Evidence,
@@ -39,10 +39,8 @@ _PAIRED = (
 _NOTHING = 0.05  # limits this near to 0 and to 1 say nothing
 
 
-def where_it_matters(e: Evidence) -> Finding | LeftOut | None:
+def where_it_matters(e: Evidence) -> Finding | LeftOut:
     """Return the area of each score, over all thresholds and where few false alarms are allowed."""
-    if not e.roles.score:
-        return None
     question = "How good is the ranking where it matters?"
     if not e.n_known or e.column(e.roles.label[0]).drop_nulls().n_unique() != 2:
         return LeftOut(
