@@ -76,3 +76,22 @@ def test_flags_that_do_not_go_together(karat, flags, words):
     assert ran.code != 0
     assert words in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_a_table_is_named_with_its_engine(karat, rows, tmp_path):
+    with duckdb.connect(tmp_path / "t.db") as connection:
+        connection.execute(f"create table scores as from '{rows}'")
+    table = f"duckdb:{tmp_path / 't.db'}#scores"
+    for name, source in {"here": rows, "there": table}.items():
+        ran = karat("count", source, *FLAGS, "-o", tmp_path / f"{name}.parquet")
+        assert ran.code == 0, ran.err
+    mine, theirs = (Counts.load(tmp_path / f"{name}.parquet") for name in ("here", "there"))
+    assert mine.votes == theirs.votes
+    assert dict(mine.roc) == dict(theirs.roc)
+    flags = ("--label", "y", "--pred", "a", "--score", "s", "--json")
+    pages = [karat("evaluate", source, *flags) for source in (rows, table)]
+    assert [page.code for page in pages] == [0, 0], pages[1].err
+    assert pages[0].data["verdicts"] == pages[1].data["verdicts"]
+    wrong = karat("count", table + "s", *FLAGS, "-o", tmp_path / "c.parquet")
+    assert wrong.code != 0
+    assert "no table 'scoress' of t.db; there are ['scores']" in wrong.err

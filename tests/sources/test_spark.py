@@ -1,5 +1,6 @@
 """PySpark on two local cores: the numbers of the rows, after a repartition at 300,000 rows."""
 
+import contextlib
 import shutil
 import warnings
 
@@ -43,7 +44,8 @@ def spark():
         )
     session.sparkContext.setLogLevel("OFF")
     yield session
-    session.stop()
+    with contextlib.suppress(Exception):  # of a session whose Java is gone
+        session.stop()
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +116,10 @@ def test_tables_by_name(spark, shuffled):
     assert data.confusion().n == 300_000
     with pytest.raises(DataError, match="no table 'nowhere'"):
         karat.scan("nowhere", session=spark)
+    data = karat.scan("spark:scores").roles(label="y", pred="pred")
+    assert data.confusion().n == 300_000
+    with pytest.raises(DataError, match=r"no table 'db\.nowhere'"):
+        karat.scan("spark:db.nowhere")
 
 
 def test_nulls_in_labels(spark):
@@ -174,9 +180,36 @@ def test_an_evaluation_takes_distinct_rows_and_no_others(spark, table, monkeypat
 
 
 def test_a_session_that_is_gone(spark):
-    """The last test: it ends the session of all others."""
+    """Near the end: it ends the session of all others."""
     frame = spark.createDataFrame([(1, 1), (0, 0)], "y int, pred int")
     data = karat.scan(frame).roles(label="y", pred="pred")
     spark.stop()
     with pytest.raises(DataError, match="Spark session of this frame is gone"):
         data.confusion()
+
+
+def test_java_that_dies_in_the_middle_of_an_evaluation(table, monkeypatch):
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[1]").getOrCreate()
+    frame = session.createDataFrame(table.select("y", "pred", "score")[:1000].to_pandas())
+    run, asked = nw.LazyFrame.collect, []
+
+    def dies(self, *args, **kwargs):
+        asked.append(self)
+        if len(asked) == 2:
+            process = SparkContext._gateway.proc
+            process.kill()
+            process.wait()
+        return run(self, *args, **kwargs)
+
+    monkeypatch.setattr(nw.LazyFrame, "collect", dies)
+    try:
+        with pytest.raises(DataError, match="Spark session of this frame is gone"):
+            karat.evaluate(frame, label="y", pred="pred", score="score")
+    finally:
+        monkeypatch.undo()
+        # Other modules start a Java of their own.
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = None

@@ -36,6 +36,7 @@ from karat.sources.opening import (
     is_query,
     list_files,
     open_bytes,
+    open_engine_table,
     open_files,
     open_frame,
     open_query,
@@ -74,8 +75,10 @@ def scan(
         ``.arrow``), a folder of such files, a pattern such as ``"scores/*.parquet"``, ``"-"`` for
         the standard input; a frame of pandas, Polars or Arrow, a lazy Polars frame, a DuckDB
         relation or a query (``"select … from 'scores.parquet'"``), a PySpark frame, or with
-        ``session`` the name of a table; or an evaluation log of inspect, lm-eval, promptfoo,
-        deepeval, MLflow or Label Studio, a Snorkel matrix (``.npy``) or a WRENCH file.
+        ``session`` the name of a table; a table with its engine, ``"duckdb:mails.db#scores"``,
+        which is only read, or ``"spark:catalog.scores"`` of the session that runs or of a new one;
+        or an evaluation log of inspect, lm-eval, promptfoo, deepeval, MLflow or Label Studio, a
+        Snorkel matrix (``.npy``) or a WRENCH file.
     format : str, optional
         What a file is where its name does not say: ``csv``, ``tsv``, ``jsonl``, ``parquet``,
         ``arrow``, or a kind of log: ``inspect``, ``lm-eval``, ``promptfoo``, ``deepeval``,
@@ -116,6 +119,10 @@ def scan(
         )
     if session is not None:
         return Source(frame=open_spark_table(str(source), session), name=f"the table {source}")
+    engine_table = open_engine_table(str(source))
+    if engine_table is not None:
+        frame, held, plain = engine_table
+        return Source(frame=frame, name=f"the table {source}", _held=held, _plain=plain)
     if isinstance(source, str) and is_query(source):
         return Source(frame=open_query(source, connection), name="a query")
     if connection is not None:
@@ -259,7 +266,8 @@ class Source:
         if self._collected:
             return len(self._collected[0]) <= FEW
         if self.engine != "polars":  # rows stay where they are until it is known how many there are
-            return int(collect(self.frame.select(nw.len().alias("n")))["n"][0]) <= FEW
+            with engine_errors(self.engine):
+                return int(collect(self.frame.select(nw.len().alias("n")))["n"][0]) <= FEW
         with engine_errors(self.engine):
             first = collect(self.frame.select(*self._wanted()).head(FEW + 1))
         if len(first) <= FEW:

@@ -16,7 +16,7 @@ import numpy as np
 from karat._typing import IntArray
 from karat.exceptions import EmptyDataError
 from karat.sources.counting import FEW, hash_shift
-from karat.sources.engines import batches, collect, engine_errors, engine_of, is_spark
+from karat.sources.engines import batches, collect, engine_errors, engine_of, is_spark, schema_of
 
 MOST_CELLS = 2_000_000  # distinct rows that are taken from an engine
 SAMPLED = 1_000_000  # rows of a sample, where there are more distinct ones
@@ -56,7 +56,8 @@ def cells_of(
 ) -> Cells:
     """Return the distinct rows of some columns, or a random sample of rows if they are too many."""
     names = list(dict.fromkeys(columns))
-    found = _distinct(lazy, names, most)
+    with engine_errors(engine_of(lazy)):
+        found = _distinct(lazy, names, most)
     if found is None:
         return _sampled(lazy, names, sampled, seed)
     if not len(found):
@@ -71,7 +72,7 @@ def _distinct(lazy: Any, names: list[str], most: int) -> Any:
     import narwhals as nw
 
     table = lazy.select(*names)
-    schema = table.collect_schema()
+    schema = schema_of(table)
     numbers = [name for name in names if schema[name].is_float()]
     if engine_of(lazy) == "polars":
         if len(numbers) == 1:

@@ -25,6 +25,7 @@ from karat.sources.engines import (
     collect,
     engine_errors,
     engine_of,
+    schema_of,
     with_folds,
 )
 from karat.statistics import (
@@ -214,7 +215,7 @@ def _in_batches(
     """
     import narwhals as nw
 
-    kind = lazy.collect_schema()[label]
+    kind = schema_of(lazy)[label]
     if not (kind.is_integer() or kind == nw.Boolean) or kind == nw.UInt64:
         return None
     value = nw.col(label).cast(nw.Int64), nw.col(score).cast(nw.Float64)
@@ -356,7 +357,7 @@ def _check_numbers(lazy: Any, score: str) -> bool:
     """Refuse scores that are no numbers; return whether floats hold each of them."""
     import narwhals as nw
 
-    kind = lazy.collect_schema()[score]
+    kind = schema_of(lazy)[score]
     if not kind.is_numeric():
         raise ScoreError(f"the score column {score!r} holds {kind}; expected numbers")
     if kind not in (nw.Int64, nw.UInt64):
@@ -531,7 +532,7 @@ def check_weight_column(lazy: Any, weight: RowWeight) -> None:
     import narwhals as nw
 
     name = weight.column
-    if not lazy.collect_schema()[name].is_numeric():
+    if not schema_of(lazy)[name].is_numeric():
         raise WeightError(f"the weight column {name!r} holds no numbers")
     value = nw.col(name).cast(nw.Float64)
     wrong = (value.is_null() | ~value.is_finite() | (value < 0)).cast(nw.Int64).sum()
@@ -559,7 +560,7 @@ def with_value(lazy: Any, column: str) -> Any:
 
     value = nw.col(column)
     kept = ~value.is_null()
-    if lazy.collect_schema()[column].is_float():
+    if schema_of(lazy)[column].is_float():
         kept = kept & ~value.is_nan()
     return lazy.filter(kept)
 

@@ -74,7 +74,7 @@ def about_distinct(lazy: Any, column: str) -> int:
     import narwhals as nw
 
     value = nw.col(column)
-    if lazy.collect_schema()[column].is_numeric():
+    if schema_of(lazy)[column].is_numeric():
         value = value.cast(nw.Float64)
     engine, native = engine_of(lazy), lazy.select(value).to_native()
     with engine_errors(engine):
@@ -125,7 +125,7 @@ def with_folds(lazy: Any, column: str, folds: int, name: str) -> Any:
     """Return the table with the fold of each row, by a hash of its identifier."""
     import narwhals as nw
 
-    dtype = lazy.collect_schema()[column]
+    dtype = schema_of(lazy)[column]
     if dtype.is_integer():
         return _of_numbers(lazy, column, folds, name)
     if not isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
@@ -201,6 +201,10 @@ _GONE = (
     "SESSION_CLOSED",
     "No active Spark",
     "Connection refused",
+    "Connection reset",
+    "Py4JNetworkError",
+    "Error while sending",
+    "StatusCode.UNAVAILABLE",
     "'NoneType' object has no attribute",
 )
 
@@ -231,6 +235,12 @@ def engine_errors(engine: str) -> Iterator[None]:
                 "the Spark session of this frame is gone; start a session and make the frame anew"
             ) from error
         raise DataError(f"{engine} could not run the query: {first_line(error)}") from error
+
+
+def schema_of(lazy: Any) -> Any:
+    """Return the types of the columns of a lazy table, for which some engines have to ask."""
+    with engine_errors(engine_of(lazy)):
+        return lazy.collect_schema()
 
 
 def collect(lazy: Any) -> Any:

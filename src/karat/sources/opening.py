@@ -19,7 +19,7 @@ from karat._callers import caller_level
 from karat._extras import require
 from karat._files import first_line
 from karat._sentences import Argument, Expected, Option, Remedy, Wording
-from karat._validate import check_choice, check_count, shown
+from karat._validate import check_choice, check_count, named, shown
 from karat.exceptions import ColumnError, DataError, EmptyDataError, KaratError, KaratWarning
 from karat.sources._text import PlainText, broken_line, json_rows, plain_bytes, plain_text
 from karat.sources.engines import collect, is_fault
@@ -153,6 +153,69 @@ def open_spark_table(name: str, session: Any) -> Any:
         raise DataError(
             f"the Spark session has no table {name!r} that can be read: {first_line(error)}"
         ) from error
+
+
+_ENGINE_TABLE = re.compile(r"(duckdb|spark):(.*)", re.DOTALL)
+
+
+class EngineTable(NamedTuple):
+    """A table of an engine; what must stay open for it; whether reading it again gives the same."""
+
+    frame: Any
+    held: Any = None
+    plain: bool = False
+
+
+def open_engine_table(source: str) -> EngineTable | None:
+    """Open what ``duckdb:file.db#table`` or ``spark:catalog.table`` names; None for other texts."""
+    found = _ENGINE_TABLE.fullmatch(source.strip())
+    if found is None:
+        return None
+    engine, name = found.groups()
+    return _duckdb_table(name) if engine == "duckdb" else _spark_table(name)
+
+
+def _duckdb_table(name: str) -> EngineTable:
+    """Open a table or view of a DuckDB file, which is only read."""
+    path, _, table = name.partition("#")
+    duckdb = require("duckdb", purpose="a table of DuckDB", extra="duckdb")
+    if not Path(path).is_file():
+        raise DataError(
+            f"there is no file {path!r}; a table of DuckDB is named duckdb:file.db#table"
+        )
+    try:
+        connection = duckdb.connect(path, read_only=True)
+        rows = connection.execute(
+            "select table_schema, table_name, table_type from information_schema.tables"
+        ).fetchall()
+    except Exception as error:  # no database, one that is locked, or of another version
+        raise DataError(
+            f"{Path(path).name} cannot be opened with DuckDB: {first_line(error)}"
+        ) from error
+    names = {n if schema == "main" else f"{schema}.{n}": (schema, n, k) for schema, n, k in rows}
+    chosen = names.get(table) or names.get(table.removeprefix("main."))
+    if chosen is None:
+        missing = f"no table {table!r}" if table else "no table named after a '#'"
+        raise DataError(
+            f"duckdb:{name} names {missing} of {Path(path).name}; there are {named(list(names))}"
+        )
+    schema, own, kind = (part.replace('"', '""') for part in chosen)
+    relation = connection.sql(f'from "{schema}"."{own}"')
+    return EngineTable(open_frame(relation), connection, kind == "BASE TABLE")
+
+
+def _spark_table(name: str) -> EngineTable:
+    """Open a table of the Spark session that runs, or of a new one."""
+    if not name.strip():
+        raise DataError("spark: names no table; expected spark:table or spark:catalog.table")
+    require("pyspark", purpose="a table of Spark", extra="spark")
+    from pyspark.sql import SparkSession
+
+    try:
+        session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    except Exception as error:  # no Java, no server
+        raise DataError(f"no Spark session could be started: {first_line(error)}") from error
+    return EngineTable(open_spark_table(name.strip(), session), session)
 
 
 def open_frame(source: Any) -> Any:
