@@ -30,7 +30,6 @@ from karat.ranking import (
 )
 from karat.report.answer import Answer
 from karat.sources import Counts, scan
-from karat.sources.opening import text_options
 from karat.sources.stored import is_counts
 
 _MEASURES: dict[str, Callable[..., Any]] = {
@@ -161,11 +160,10 @@ def auc(
         if stream:
             return streamed()
         wanted = [label, group, weight, *(score or ())]
-        # Weights and draws are of rows; groups of delimited text may have leading zeros.
-        counted = not (weight or limits == "bootstrap" or (group and text_options(file)))
+        counted = weight is None and limits != "bootstrap"
         starts = () if score else _SCORES
-        table = read_table(file, rows, wanted, starts, counted=counted).with_codes(group)
-        table = table.matched([label]).labelled(label)
+        table = read_table(file, rows, wanted, starts, counted=counted, codes=group)
+        table = table.with_codes(group).matched([label]).labelled(label)
         names = table.names("--score", score, _SCORES)
         truth = Coded(table.column("--label", label), f"frame[{label!r}]")
         scores = Coded(table.columns("--score", names), f"frame[{names}]")

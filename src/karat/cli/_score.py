@@ -17,7 +17,6 @@ from karat.cli._table import (
 )
 from karat.evaluation.scores import score_models
 from karat.report.answer import Answer
-from karat.sources.opening import text_options
 
 
 def score(
@@ -48,10 +47,10 @@ def score(
     def work() -> Answer:
         metrics = {name: read_metric(name) for name in metric.split(",")}
         wanted = [label, group, cluster, weight, *(pred or ())]
-        # Weights and clusters are of rows; groups of delimited text may have leading zeros.
-        counted = not (cluster or weight or (group and text_options(file)))
-        starts = () if pred else PREDICTIONS
-        table = read_table(file, None, wanted, starts, counted=counted).with_codes(group, cluster)
+        counted = cluster is None and weight is None
+        table = read_table(
+            file, None, wanted, () if pred else PREDICTIONS, counted=counted, codes=group
+        ).with_codes(group, cluster)
         rows = known_rows(table, label, pred, *metrics.values())
         truth, models = rows.column("--label", label), rows.models
         labels = [truth.value, *(said.value for said in models.values())]

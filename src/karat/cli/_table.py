@@ -465,12 +465,14 @@ def read_table(
     starts: Sequence[str] = (),
     *,
     counted: bool = False,
+    codes: str | None = None,
 ) -> InputTable:
     """Read a file, a folder, a pattern, the standard input or a log into a Polars frame.
 
     With ``rows``, a random sample of so many rows is read. ``wanted`` names the columns that a
     command needs, and ``starts`` how others that it needs begin; by default all are read. With
-    ``counted`` a large table comes as its distinct rows. A log gives its votes, a row each.
+    ``counted`` a large table comes as its distinct rows, unless its groups are ``codes`` of
+    delimited text, which may have leading zeros. A log gives its votes, a row each.
     """
     if is_counts(path):
         raise DataError(
@@ -492,7 +494,8 @@ def read_table(
         lazy = lazy.select(*kept) if kept else lazy
     own = replace(source, frame=lazy, _collected=[])
     table = InputTable(path, None, every=source.names, scanned=not is_plain(path))
-    if counted and rows is None and not own.is_small:
+    counted = counted and rows is None and not (codes and text_options(path))
+    if counted and not own.is_small:
         cells = cells_of(own.frame, own.names)
         if not cells.is_sample:
             count = next(name for name in _COUNTS if name not in own.names)
