@@ -62,6 +62,7 @@ def lines_of_code(*lines: str, imports: Iterable[str] = ()) -> str:
     whole = "\n".join(lines)
     needed = [line for used, line in _USED.items() if re.search(rf"(?<![\w.'/]){used}\w", whole)]
     called = set(re.findall(r"(?<![\w.'\"])([A-Za-z_]\w*)\(", whole))
+    called |= set(re.findall(r"(?<![\w.'\"])([A-Z]\w*)\.\w+\(", whole))  # Counts.load(…)
     for name, module in list(sys.modules.items()):
         if name.count(".") == 1 and name.startswith("karat."):
             own = sorted(called & set(getattr(module, "__all__", ())))

@@ -99,11 +99,7 @@ def test_a_page_from_counts(karat, counts, tmp_path):
 
 
 WRONG = {
-    "needs rows": (
-        ["calibration", "--label", "y", "--prob", "score"],
-        3,
-        "this command needs rows",
-    ),
+    "needs rows": (["audit", "--pred", "pred"], 3, "this command needs rows"),
     "flag": (["bounds", "--label", "y"], 2, "--label does not go with a file of counts"),
     "label": (["auc", "--label", "y"], 2, "--label does not go with a file of counts"),
     "rows of areas": (["auc", "--rows", "5"], 2, "--rows does not go with a file of counts"),

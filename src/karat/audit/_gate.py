@@ -29,7 +29,14 @@ from karat.exceptions import AuditError, MetricError
 from karat.limits.anytime import Steps, anytime_path, holding, labels_until, ratio_steps, value_grid
 from karat.metrics import as_metric
 from karat.metrics.base import Metric, MetricBase
-from karat.metrics.estimates import count_items, table_value
+from karat.metrics.estimates import (
+    Counted,
+    count_items,
+    counted_already,
+    refuse_rows,
+    table_value,
+)
+from karat.statistics import Confusion
 
 
 def assert_at_least(
@@ -75,8 +82,8 @@ def assert_at_least(
 
 @keeps_kind
 def gate(
-    y_true: Column,
-    y_pred: Column,
+    y_true: Column | Confusion,
+    y_pred: Column | None,
     at_least: float,
     *,
     metric: MetricBase | str,
@@ -94,9 +101,11 @@ def gate(
 
     Parameters
     ----------
-    y_true : column (n,)
-        True labels of a random sample, in the order in which they came; new ones at the end.
-    y_pred : column (n,)
+    y_true : column (n,) or Confusion
+        True labels of a random sample, in the order in which they came; new ones at the end. Or,
+        with None for ``y_pred``, how often which label and prediction came together: as these have
+        no order, a random one is drawn, and the limits hold at one look.
+    y_pred : column (n,) or None
         Predictions of the same items.
     at_least : float
         What the metric has to reach.
@@ -114,7 +123,7 @@ def gate(
     confidence : float, default 0.95
         Probability that the verdict is right.
     rng : int or generator, optional
-        Source of randomness of ``shuffle``.
+        Source of randomness of ``shuffle``, and of the order of a confusion.
 
     Returns
     -------
@@ -128,6 +137,12 @@ def gate(
     >>> called = np.where(rng.random(300) < 0.95, truth, 1 - truth)
     >>> gate(truth, called, 0.8, metric="f1").status
     'PASS'
+
+    From counts:
+
+    >>> from karat.statistics import confusion
+    >>> gate(confusion(truth, called), None, 0.8, metric="f1", rng=0).status
+    'PASS'
     """
     refuse_lazy(y_true=y_true, y_pred=y_pred)
     chosen = as_metric(metric)
@@ -135,20 +150,13 @@ def gate(
         raise MetricError(f"{chosen.title} compares groups; a gate is for one population")
     level, generator = check_confidence(confidence), check_rng(rng)
     mixed = check_flag(shuffle, "shuffle")
-    items = count_items(
-        chosen,
-        y_true,
-        y_pred,
-        groups=None,
-        clusters=None,
-        sample_weight=None,
-        classes=classes,
-        pos_label=pos_label,
-    )
+    items = _items(chosen, y_true, y_pred, classes, pos_label)
     k = items.size
     fixed = chosen.for_classes(k)
     wanted = check_at_least(at_least, fixed.value_range)
-    true, called = items.cell // k, items.cell % k
+    cell = items.cell if items.times is None else np.repeat(items.cell, items.times)
+    true, called = cell // k, cell % k
+    mixed = mixed or isinstance(y_true, Confusion)  # which keeps no order
     if mixed:
         order = generator.permutation(len(true))
         true, called = true[order], called[order]
@@ -170,6 +178,26 @@ def gate(
         n_labels=len(true),
         ahead=ahead,
         pos_label=items.classes[1].item() if chosen.n_classes == 2 else None,
+        every_look=not mixed,
+    )
+
+
+def _items(
+    metric: Metric, y_true: Any, y_pred: Any, classes: Column | None, pos_label: Any
+) -> Counted:
+    """Return the labelled rows, or those of a confusion with how often each occurs."""
+    if isinstance(y_true, Confusion):
+        refuse_rows(y_pred=y_pred)
+        return counted_already(metric, y_true.pooled(), classes, pos_label)
+    return count_items(
+        metric,
+        y_true,
+        y_pred,
+        groups=None,
+        clusters=None,
+        sample_weight=None,
+        classes=classes,
+        pos_label=pos_label,
     )
 
 
@@ -196,6 +224,7 @@ def decide(
     pos_label: Any,
     ahead: Callable[[float], int | None],
     difference: bool = False,
+    every_look: bool = True,
 ) -> GateResult:
     """Return the status, and about how many more labels would decide an open one.
 
@@ -214,6 +243,7 @@ def decide(
         n_labels=n_labels,
         more=more,
         pos_label=pos_label,
+        every_look=every_look,
     )
 
 

@@ -93,7 +93,7 @@ class GateResult(Estimated[float]):
     estimate : Estimate
         The metric of the labelled items, NaN where the labels do not define it, with limits that
         hold at every look; ``confidence`` is the probability that the status is right, however
-        often one looks.
+        often one looks (but for ``every_look``).
     n_labels : int
         Labels so far.
     more : int or None
@@ -101,6 +101,9 @@ class GateResult(Estimated[float]):
         no number can be foretold.
     pos_label : label or None
         The positive class of a metric for two classes.
+    every_look : bool
+        Whether the limits hold however often one looks; at one look where the order of the labels
+        was drawn at random.
     """
 
     status: str
@@ -111,6 +114,7 @@ class GateResult(Estimated[float]):
     n_labels: int
     more: int | None
     pos_label: Any
+    every_look: bool = True
 
     @property
     def exit_code(self) -> int:
@@ -125,9 +129,10 @@ class GateResult(Estimated[float]):
         what = f"is {self.value:.3f}"
         if math.isnan(self.value):
             what = "is undefined by these labels"
+        looks = "however often one looks" if self.every_look else "at one look"
         said = (
             f"{self.status}: {self.title} {what}, between {self.lower:.3f} and {self.upper:.3f} at "
-            f"{100 * self.confidence:g} % confidence, however often one looks; {asked} "
+            f"{100 * self.confidence:g} % confidence, {looks}; {asked} "
             f"(n = {self.n_labels:,})"
         )
         if self.status != "INCONCLUSIVE":
@@ -149,6 +154,7 @@ class GateResult(Estimated[float]):
         """Return a summary for a pull request or a job's page."""
         mark = {"PASS": "✅", "FAIL": "❌", "INCONCLUSIVE": "❔"}[self.status]
         more = "–" if self.more is None else f"about {self.more:,}"
+        looks = "limits at every look" if self.every_look else "limits at one look"
         value = "–" if math.isnan(self.value) else f"{self.value:.3f}"
         return "\n".join(
             [
@@ -157,7 +163,7 @@ class GateResult(Estimated[float]):
                 "| | |",
                 "|---|---|",
                 f"| estimate | {value} |",
-                f"| limits at every look | {self.lower:.3f} to {self.upper:.3f} |",
+                f"| {looks} | {self.lower:.3f} to {self.upper:.3f} |",
                 f"| confidence | {100 * self.confidence:g} % |",
                 f"| labels | {self.n_labels:,} |",
                 f"| more labels to decide | {more} |",

@@ -11,7 +11,7 @@ import typer
 from karat._code import Coded, call_code
 from karat._validate import check_choice, refuse_option
 from karat.cli import _flags as flags
-from karat.cli._calls import Called, call, check_taken, chosen_counts
+from karat.cli._calls import Called, call, check_taken, chosen_counts, needed_label
 from karat.cli._run import run
 from karat.cli._table import read_pos_label, read_table, scan_table
 from karat.evaluation.rankings import of_rankings
@@ -155,17 +155,16 @@ def auc(
             counts = chosen_counts(Counts.load(file).roc, score, "--score", file)
             read = [f"counts = Counts.load({str(file)!r}).roc"]
             return of_counts(counts, read, "counts[{}]")
-        if label is None:
-            raise OptionError("--label is missing; expected the column of true labels")
+        truth_name = needed_label(label)
         if stream:
             return streamed()
-        wanted = [label, group, weight, *(score or ())]
+        wanted = [truth_name, group, weight, *(score or ())]
         counted = weight is None and limits != "bootstrap"
         starts = () if score else _SCORES
         table = read_table(file, rows, wanted, starts, counted=counted, codes=group)
-        table = table.with_codes(group).matched([label]).labelled(label)
+        table = table.with_codes(group).matched([truth_name]).labelled(truth_name)
         names = table.names("--score", score, _SCORES)
-        truth = Coded(table.column("--label", label), f"frame[{label!r}]")
+        truth = Coded(table.column("--label", truth_name), f"frame[{truth_name!r}]")
         scores = Coded(table.columns("--score", names), f"frame[{names}]")
         shared = (
             how
@@ -179,12 +178,8 @@ def auc(
         own = shared | {"groups": table.coded("--group", group)}
         own |= {"rng": 0} if limits == "bootstrap" else {}
         read = [table.code]
-        found = {
-            name: call(
-                function, truth, Coded(scores.value[name], f"frame[{name!r}]"), read=read, **own
-            )
-            for name in names
-        }
+        each = {name: Coded(scores.value[name], f"frame[{name!r}]") for name in names}
+        found = {name: call(function, truth, one, read=read, **own) for name, one in each.items()}
         both = None
         if is_compared(found, True):
             both = call(compare_rankings, truth, scores, read=read, **of_all, **shared)

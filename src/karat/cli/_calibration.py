@@ -9,17 +9,24 @@ from karat._code import Coded, lines_of_code
 from karat._files import replaced
 from karat._typing import BoolArray
 from karat._validate import refuse_option
-from karat.calibration import calibration_certificate, canonical_calibration_error
+from karat.calibration import (
+    calibration_certificate,
+    canonical_calibration_error,
+    marginal_calibration_error,
+)
 from karat.calibration.inputs import Pairing, pair_columns, paired_columns
 from karat.cli import _flags as flags
-from karat.cli._calls import call
+from karat.cli._calls import call, check_taken, chosen_counts
 from karat.cli._run import run, table_writer
 from karat.cli._table import InputTable, has_label, read_pos_label, read_table, with_columns
-from karat.evaluation.probabilities import calibrate, of_calibration
-from karat.exceptions import ColumnError
+from karat.evaluation.probabilities import calibrate, of_calibration, of_marginal
+from karat.exceptions import ColumnError, DataError
 from karat.report.answer import Answer
+from karat.sources import Counts
+from karat.sources.stored import is_counts
 
 _START = "calibrated_"
+_METHOD, _MODEL = "latent", "copula"
 
 
 def calibration(
@@ -27,10 +34,10 @@ def calibration(
     label: flags.Labels = None,
     prob: flags.Probabilities = None,
     pos_label: flags.PosLabel = None,
-    method: Annotated[str, typer.Option(help="latent, probit, trees or dequantized.")] = "latent",
+    method: Annotated[str, typer.Option(help="latent, probit, trees or dequantized.")] = _METHOD,
     model: Annotated[
         str, typer.Option(help="What the certificate fits: copula or trees.")
-    ] = "copula",
+    ] = _MODEL,
     confidence: flags.Confidence = 0.95,
     rows: flags.Rows = None,
     calibrated: Annotated[
@@ -50,7 +57,26 @@ def calibration(
     """
     write = None if calibrated is None else table_writer("--calibrated", calibrated)
 
+    def counted() -> Answer:
+        of_rows: dict[str, Any] = {"label": label, "pos_label": pos_label, "rows": rows}
+        of_rows |= {"calibrated": calibrated, "method": method if method != _METHOD else None}
+        of_rows |= {"model": model if model != _MODEL else None}
+        check_taken(of_rows, beside="a file of counts")
+        found = {}
+        for name, one in chosen_counts(Counts.load(file).roc, prob, "--prob", file).items():
+            read = f"counts = Counts.load({str(file)!r}).roc[{name!r}]"
+            if prob or _is_probability(one):
+                found[name] = call(marginal_calibration_error, Coded(one, "counts"), read=[read])
+        if not found:
+            raise DataError(
+                f"{file.name} holds no counts of probabilities; expected scores between 0 and 1"
+            )
+        results = {name: one.result for name, one in found.items()}
+        return of_marginal(results, file.name, {name: one.code for name, one in found.items()})
+
     def work() -> Answer:
+        if is_counts(file):
+            return counted()
         table = read_table(file, rows)
         labels = table.names("--label", label, ("label_", "y_true_"))
         probs = table.names("--prob", prob, ("prob", "y_prob"))
@@ -92,6 +118,11 @@ def calibration(
         )
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--calibrated": calibrated})
+
+
+def _is_probability(counts: Any) -> bool:
+    """Return whether the scores that were counted may be probabilities."""
+    return not counts.cells and counts.scores[0] >= 0 and counts.scores[-1] <= 1
 
 
 def _check_new_columns(table: InputTable, probs: list[str]) -> None:

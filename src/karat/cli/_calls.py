@@ -95,6 +95,13 @@ def chosen_counts(
     return {name: found[name] for name in names or found}
 
 
+def needed_label(label: str | None) -> str:
+    """Return the column of ``--label``, which rows need and counts have behind them."""
+    if label is None:
+        raise OptionError("--label is missing; expected the column of true labels")
+    return label
+
+
 def class_columns(classes: Any) -> list[Any]:
     """Return the classes of counts as columns, from which flags such as --pos-label are read."""
     import polars as pl
@@ -106,8 +113,8 @@ def warn_of_no_pairs(models: Mapping[str, Any]) -> None:
     """Say why two models are not compared."""
     if len(models) > 1:
         warnings.warn(
-            "differences of two models need counts of both together, which the file has not; "
-            "pass the rows, or such counts to difference_bounds",
+            "models are not compared: that takes counts of two models together, which the file has "
+            "not; pass the table that was counted",
             KaratWarning,
             stacklevel=2,
         )

@@ -12,6 +12,7 @@ from karat._files import replaced
 from karat._validate import check_choice
 from karat.cli import _flags as flags
 from karat.cli._asking import SHOWN_CASES, ask, begin, nothing_said
+from karat.cli._calls import check_taken, chosen_counts, needed_label
 from karat.cli._run import console, run
 from karat.cli._table import (
     InputTable,
@@ -27,11 +28,13 @@ from karat.evaluation.elicited import of_elicitation
 from karat.exceptions import ContradictionWarning, OptionError
 from karat.metrics.base import MetricBase
 from karat.report.answer import Answer
+from karat.sources import Counts
+from karat.sources.stored import is_counts
 
 
 def elicit(
     file: flags.File,
-    label: flags.Label,
+    label: flags.KnownLabel = None,
     score: flags.Score = None,
     prob: flags.Probabilities = None,
     pos_label: flags.PosLabel = None,
@@ -97,16 +100,21 @@ def elicit(
     }
 
     def work() -> Answer:
-        asked_about = read_space(
-            read_table(file).with_codes(group),
-            label=label,
-            score=score,
-            prob=prob or [],
-            pos_label=pos_label,
-            group=group,
-            family=family,
-            space=space,
-        )
+        if is_counts(file):
+            of_rows = {"label": label, "prob": prob, "pos_label": pos_label, "group": group}
+            check_taken(of_rows, beside="a file of counts")
+            asked_about: Space = counted_space(file, score, family, space)
+        else:
+            asked_about = read_space(
+                read_table(file).with_codes(group),
+                label=needed_label(label),
+                score=score,
+                prob=prob or [],
+                pos_label=pos_label,
+                group=group,
+                family=family,
+                space=space,
+            )
         asked_about = asked_about.smoothed() if smooth else asked_about
         elicitation, note = begin(asked_about, family, transcript, options)
         if note:
@@ -168,6 +176,21 @@ def check_space(family: str, space: str | None, group: str | None) -> str | None
     if space not in (None, "groups") and group is not None:
         raise OptionError(f"--group is {group!r}; expected --space groups with it, or no --space")
     return "groups" if group is not None else space
+
+
+def counted_space(path: Path, score: str | None, family: str, space: str | None) -> BinarySpace:
+    """Return the space of the thresholds of a score that was counted."""
+    name = space_name(family, 2, space=check_space(family, space, None))
+    if name != "binary":
+        raise OptionError(
+            f"--family {family} asks about the space {name!r}, which needs the rows: counts of a "
+            "score hold the thresholds of two classes (--space binary)"
+        )
+    found = chosen_counts(Counts.load(path).roc, score and [score], "--score", path)
+    if len(found) > 1:
+        raise OptionError(f"--score is None; expected one of {', '.join(found)}")
+    (counts,) = found.values()
+    return BinarySpace.from_counts(counts)
 
 
 def read_space(

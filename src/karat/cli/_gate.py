@@ -5,18 +5,22 @@ from typing import Annotated
 
 import typer
 
+from karat._code import Coded
 from karat._files import replaced
 from karat._validate import refuse_option
 from karat.audit import gate as decide_gate
 from karat.audit.result import GateResult
 from karat.cli import _flags as flags
-from karat.cli._calls import call
+from karat.cli._calls import call, check_taken, chosen_counts, class_columns
 from karat.cli._kept_audit import Given, open_audit, resume_code
 from karat.cli._run import run
-from karat.cli._table import known_rows, read_metric, read_table
+from karat.cli._table import known_rows, read_metric, read_pos_label, read_table
 from karat.evaluation.audits import of_gate
 from karat.evaluation.questions import below_one_class
+from karat.exceptions import OptionError
 from karat.report.answer import Answer
+from karat.sources import Counts
+from karat.sources.stored import is_counts
 
 
 def gate(
@@ -52,6 +56,28 @@ def gate(
     in the order of the file, new ones at the end.
     """
     found: list[GateResult] = []
+
+    def of_counts() -> Answer:
+        check_taken({"label": label, "saved": saved}, beside="a file of counts")
+        counted = Counts.load(file).confusions
+        models = chosen_counts(counted, pred and [pred], "--pred", file)
+        if len(models) > 1:
+            raise OptionError(f"--pred is None; expected one of {', '.join(models)}")
+        ((name, one),) = models.items()
+        gated = call(
+            decide_gate,
+            Coded(one, "counts"),
+            None,
+            at_least,
+            read=[f"counts = Counts.load({str(file)!r}).confusions[{name!r}]"],
+            metric=read_metric(metric or "accuracy"),
+            pos_label=read_pos_label(class_columns(one.classes), pos_label),
+            confidence=0.95 if confidence is None else confidence,
+            rng=0,
+        )
+        found.append(gated.result)
+        below = below_one_class(None, {name: one})
+        return of_gate(gated.result, file.name, below=below, code=gated.code)
 
     def of_rows() -> Answer:
         if label is None:
@@ -91,7 +117,8 @@ def gate(
         return of_gate(found[0], file.name, audited=True, code=code)
 
     def work() -> Answer:
-        answer = of_rows() if saved is None else of_audit(saved)
+        labelled = of_counts if is_counts(file) else of_rows
+        answer = labelled() if saved is None or is_counts(file) else of_audit(saved)
         if markdown is not None:
             with replaced(markdown) as new:
                 new.write_text(found[0].to_markdown(), encoding="utf-8")

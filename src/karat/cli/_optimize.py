@@ -8,6 +8,7 @@ import typer
 from karat._code import Coded, call_code, lines_of_code, values
 from karat._files import replaced
 from karat.cli import _flags as flags
+from karat.cli._calls import needed_label
 from karat.cli._run import run, table_writer
 from karat.cli._table import (
     DecidedRows,
@@ -19,18 +20,19 @@ from karat.cli._table import (
     with_decisions,
 )
 from karat.evaluation.probabilities import of_decisions
-from karat.exceptions import OptionError
+from karat.exceptions import DataError, OptionError
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
 from karat.report.answer import Answer
+from karat.sources.stored import is_counts
 
 
 def optimize(
     file: flags.File,
     label: Annotated[
-        str,
+        str | None,
         typer.Option("--label", help="Column of true labels, empty where a row is to be decided."),
-    ],
+    ] = None,
     score: flags.Score = None,
     prob: flags.Probabilities = None,
     pos_label: flags.PosLabel = None,
@@ -55,15 +57,22 @@ def optimize(
     write = None if predictions is None else table_writer("--predictions", predictions)
 
     def work() -> Answer:
+        if is_counts(file):
+            raise DataError(
+                f"{file.name} holds counts, which do not keep apart the rows that a rule is found "
+                "with and those that it is measured on; pass the table that was counted: karat "
+                "optimize TABLE --label COLUMN --score COLUMN"
+            )
         wanted = read_metric(metric)
+        known = needed_label(label)
         _check_options(wanted.value, metric, group, folds)
         table = read_table(file).with_codes(group)
         if write is not None:
             write.check(table.frame)
-        table.column("--label", label)
+        table.column("--label", known)
         as_written = table.as_written if write is not None else None
-        table = table.matched([label], classes_of(wanted))
-        rows = decided_rows(table, wanted, label, score, prob, pos_label, basis, group)
+        table = table.matched([known], classes_of(wanted))
+        rows = decided_rows(table, wanted, known, score, prob, pos_label, basis, group)
         options = {
             "metric": wanted,
             "n_folds": folds or None,
@@ -82,7 +91,7 @@ def optimize(
             file.name,
             n_unlabelled=int((~rows.known).sum()),
             written="" if predictions is None else str(predictions),
-            code=_code(table, rows, options, label),
+            code=_code(table, rows, options, known),
         )
 
     run(

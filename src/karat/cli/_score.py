@@ -4,8 +4,15 @@ from typing import Annotated, Any
 
 import typer
 
-from karat._code import call_code, values
+from karat._code import Coded, call_code, lines_of_code, values
 from karat.cli import _flags as flags
+from karat.cli._calls import (
+    check_taken,
+    chosen_counts,
+    class_columns,
+    needed_label,
+    warn_of_no_pairs,
+)
 from karat.cli._run import run
 from karat.cli._table import (
     PREDICTIONS,
@@ -17,11 +24,13 @@ from karat.cli._table import (
 )
 from karat.evaluation.scores import score_models
 from karat.report.answer import Answer
+from karat.sources import Counts
+from karat.sources.stored import is_counts
 
 
 def score(
     file: flags.File,
-    label: flags.Label,
+    label: flags.KnownLabel = None,
     pred: flags.Predictions = None,
     metric: flags.Metric = "accuracy",
     pos_label: flags.PosLabel = None,
@@ -44,15 +53,39 @@ def score(
     pairs together; with --weight each is scored alone.
     """
 
+    def of_counts(metrics: dict[str, Coded]) -> Answer:
+        of_rows = {"label": label, "group": group, "cluster": cluster, "weight": weight}
+        check_taken(of_rows, beside="a file of counts")
+        found = chosen_counts(Counts.load(file).confusions, pred, "--pred", file)
+        labels = [column for one in found.values() for column in class_columns(one.classes)]
+        how: dict[str, Any] = {
+            "pos_label": read_pos_label(labels, pos_label),
+            "confidence": confidence,
+            "rng": 0,
+        }
+        scores = score_models(found, None, values(metrics), **how)
+        warn_of_no_pairs(found)
+        read = f"counts = Counts.load({str(file)!r}).confusions"
+        codes = {}
+        for name in found:
+            one = Coded(None, f"counts[{name!r}]")
+            for title, chosen in metrics.items():
+                line = call_code(f"{code_of_metric(chosen)}.estimate", one, **how)
+                codes[name, title] = lines_of_code(read, line)
+        return scores.answer(file.name, codes)
+
     def work() -> Answer:
         metrics = {name: read_metric(name) for name in metric.split(",")}
-        wanted = [label, group, cluster, weight, *(pred or ())]
+        if is_counts(file):
+            return of_counts(metrics)
+        known_label = needed_label(label)
+        wanted = [known_label, group, cluster, weight, *(pred or ())]
         counted = cluster is None and weight is None
         table = read_table(
             file, None, wanted, () if pred else PREDICTIONS, counted=counted, codes=group
         ).with_codes(group, cluster)
-        rows = known_rows(table, label, pred, *metrics.values())
-        truth, models = rows.column("--label", label), rows.models
+        rows = known_rows(table, known_label, pred, *metrics.values())
+        truth, models = rows.column("--label", known_label), rows.models
         labels = [truth.value, *(said.value for said in models.values())]
         options: dict[str, Any] = {
             "groups": rows.optional("--group", group),

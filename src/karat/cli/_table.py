@@ -476,8 +476,8 @@ def read_table(
     """
     if is_counts(path):
         raise DataError(
-            f"{path.name} holds counts, and this command needs rows; karat bounds, judges and auc "
-            "answer from counts"
+            f"{path.name} holds counts, and this command needs rows; karat evaluate, score, gate, "
+            "auc, calibration, elicit, judges and bounds answer from counts"
         )
     source = scan(path)
     if source.log is not None and "judge" in source.names:

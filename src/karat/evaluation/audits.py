@@ -123,6 +123,11 @@ def _groups(result: AuditResult) -> Finding:
 # --- Gates.
 
 _OF_SAMPLE = "Labelled rows are a random sample, in the order in which they were labelled."
+_MIXED = (
+    "Labelled rows are a random sample. The order in which they count was drawn at random, so the "
+    "limits hold at one look."
+)
+_EVERY_LOOK = "The limits hold after every label together, so a pipeline may look at any time."
 _OF_AUDIT = (
     "Items were drawn by the audit, and labels were filled in without passing over items because "
     "they are hard."
@@ -144,21 +149,21 @@ def of_gate(
     data: dict[str, Any] = {"gate": {**result.to_dict(), "exit_code": result.exit_code}}
     if below is not None:
         data["below_one_class"] = below.sentence
+    rests = f"{_OF_AUDIT if audited else _OF_SAMPLE} {_EVERY_LOOK}"
+    if not result.every_look:
+        rests = _MIXED
     return Answer(
         data=data,
         text=[*([] if below is None else [below.sentence]), result.summary()],
         title=f"{name}: {result.status}",
-        introduction="A gate decides by limits at every look.",
+        introduction="A gate decides by limits" + " at every look" * result.every_look + ".",
         findings=lambda: [
             finding(
                 f"Is {result.title} at least {result.at_least:g}?",
                 result.summary(),
                 result,
                 picture="The estimate with its limits, beside what has to be reached.",
-                assumptions=(
-                    f"{_OF_AUDIT if audited else _OF_SAMPLE} The limits hold after every label "
-                    "together, so a pipeline may look at any time.",
-                ),
+                assumptions=(rests,),
                 code=code,
             )
         ],

@@ -1,12 +1,14 @@
 """Probabilities, reported: whether they can be trusted jointly, and what to decide by them.
 
-`of_calibration` reports a canonical error beside its certificate, `calibrate` maps probabilities
+`of_calibration` reports a canonical error beside its certificate, `of_marginal` the marginal error
+that counts tell, `calibrate` maps probabilities
 out of fold, and `of_decisions` reports the thresholds of a `FrankWolfeClassifier`. Each report is
 an `Answer`, which the command line prints and writes as a page.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +21,7 @@ from karat.calibration import (
     CopulaCalibrator,
     marginal_calibration_error,
 )
-from karat.calibration.result import CalibratorScore
+from karat.calibration.result import CalibratorScore, MarginalCalibration
 from karat.evaluation.questions import calibration_verdict
 from karat.optimize import FrankWolfeClassifier
 from karat.report.answer import Answer, Finding, finding, table
@@ -92,6 +94,45 @@ def calibrate(y_true: Any, y_prob: Any, others: Any = None) -> Calibrated:
         labelled=labelled,
         others=None if others is None else calibrator.transform(others),
         score=calibrator.cross_score_,
+    )
+
+
+_NEEDS_ROWS = (
+    "The canonical error, its certificate and a recalibration need the rows: counts of one "
+    "probability do not tell which rows a map is fitted to and which it is measured on."
+)
+
+
+def of_marginal(
+    results: Mapping[str, MarginalCalibration], name: str, codes: Mapping[str, str]
+) -> Answer:
+    """Report the marginal errors that counts tell, and what takes the rows.
+
+    Parameters
+    ----------
+    results : mapping
+        The marginal error of each column of probabilities.
+    name : str
+        What the counts are called.
+    codes : mapping
+        The lines that give each.
+    """
+    return Answer(
+        data={"marginal": results, "note": _NEEDS_ROWS},
+        text=[*(f"{prob}: {r.summary()}" for prob, r in results.items()), "", _NEEDS_ROWS],
+        title=f"{name}: how far probabilities are from frequencies",
+        introduction="Marginal calibration errors, from counts at every probability.",
+        findings=lambda: [
+            finding(
+                f"Is {prob} calibrated?",
+                f"{r.summary()}.",
+                r,
+                picture="Frequency against probability.",
+                assumptions=("Rows are independent draws.", _NEEDS_ROWS),
+                code=codes.get(prob, ""),
+            )
+            for prob, r in results.items()
+        ],
     )
 
 

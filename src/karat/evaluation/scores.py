@@ -25,6 +25,7 @@ from karat.metrics.base import MetricBase
 from karat.metrics.result import MetricEstimate
 from karat.report.answer import Answer, Finding, finding, table
 from karat.report.parts import Table, Verdict
+from karat.statistics import Confusion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,8 +109,8 @@ class ModelScores(Result):
 
 
 def score_models(
-    y_true: Column,
-    predictions: Mapping[str, Any],
+    y_true: Column | Mapping[str, Confusion],
+    predictions: Mapping[str, Any] | None,
     metrics: Mapping[str, MetricBase | str],
     *,
     groups: Column | None = None,
@@ -125,9 +126,10 @@ def score_models(
 
     Parameters
     ----------
-    y_true : column (n,)
-        True labels.
-    predictions : mapping
+    y_true : column (n,), or mapping of name to Confusion
+        True labels. Or, with None for ``predictions``, the confusion of each model: models are then
+        not compared, which takes how they err together.
+    predictions : mapping or None
         Predictions by the name of the model.
     metrics : mapping
         Metrics by the name to show.
@@ -155,6 +157,8 @@ def score_models(
     named = "" if sample_weight is None or weighting == "frequency" else weight
     given = shared | {name: value for name, value in own.items() if value is not None}
     found = {title: as_metric(metric) for title, metric in metrics.items()}
+    if predictions is None or isinstance(y_true, Mapping):
+        return _of_counts(y_true, found, given)
     results = {
         name: {title: metric.estimate(y_true, said, **given) for title, metric in found.items()}
         for name, said in predictions.items()
@@ -168,6 +172,19 @@ def score_models(
         verdicts=() if below is None else (below,),
         weight=named,
     )
+
+
+def _of_counts(
+    confusions: Any, metrics: Mapping[str, MetricBase], options: dict[str, Any]
+) -> ModelScores:
+    """Measure each model by its confusion."""
+    results = {
+        name: {title: metric.estimate(one, **options) for title, metric in metrics.items()}
+        for name, one in confusions.items()
+    }
+    below = below_one_class(None, confusions)
+    verdicts = () if below is None else (below,)
+    return ModelScores(results=results, comparisons={}, verdicts=verdicts)
 
 
 def _compared(

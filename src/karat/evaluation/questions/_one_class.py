@@ -13,7 +13,7 @@ from karat.exceptions import KaratError
 from karat.metrics import as_metric
 from karat.report.answer import Finding
 from karat.report.parts import Table, Verdict
-from karat.statistics import confusion
+from karat.statistics import Confusion, confusion
 
 _ROUNDING = 1e-12  # shares of weighted rows that differ by less are equal
 _BY_CHANCE = 0.05  # how often labels without any relation to predictions are called swapped
@@ -71,7 +71,8 @@ def are_swapped(counts: FloatArray, one: int, two: int) -> bool:
 
 
 def _compared(y: Any, predicted: Any, weight: Any, *, repeated: bool) -> _Below:
-    found = confusion(y, predicted, weight)
+    is_counted = isinstance(predicted, Confusion)
+    found = predicted.pooled() if is_counted else confusion(y, predicted, weight)
     table, classes = np.asarray(found.counts, dtype=np.float64), found.classes.tolist()
     of_rows = weight is None or repeated
     rows = table if of_rows else np.asarray(confusion(y, predicted).counts)
@@ -93,7 +94,8 @@ def below_one_class(
     """Return which models predict worse than one class would, or None if none does.
 
     ``y`` are the labels of the labelled rows, ``sample_weight`` and
-    ``weighting`` their weights, ``by`` the weights' name.
+    ``weighting`` their weights, ``by`` the weights' name. Models of which there is a confusion
+    alone come with it in the place of predictions, and None for ``y``.
     """
     repeated = weighting == "frequency"
     found = {name: _compared(y, p, sample_weight, repeated=repeated) for name, p in models.items()}
@@ -102,7 +104,7 @@ def below_one_class(
         return None
     first = next(iter(below.values()))
     values = [f"{name} ({b.accuracy:.3f})" for name, b in below.items()]
-    n = int(np.asarray(sample_weight).sum()) if repeated else len(y)
+    n = _number(y, models, sample_weight if repeated else None)
     weighted = f", weighted by {by}" if by else ""
     said = (
         f"Accuracy of {several(values)} is less than that of always predicting "
@@ -119,6 +121,13 @@ def below_one_class(
             change = "predictions and labels that mean the same by each class"
     # A count of the rows at hand: nothing is left to chance.
     return Verdict(sentence=said, badge=basis_of("complete"), change=change)
+
+
+def _number(y: Any, models: Mapping[str, Any], times: Any) -> int:
+    """Return how many labelled rows there are."""
+    if y is None:
+        return int(next(iter(models.values())).n)
+    return len(y) if times is None else int(np.asarray(times).sum())
 
 
 def _most_frequent(e: Evidence, y: Any) -> Any:
