@@ -6,10 +6,9 @@ What `check_label_model` and `vote_diagnostics` return is described with them, a
 
 from karat.weak._dawid_skene import DawidSkene
 from karat.weak._detectors import DetectorLabelModel
-from karat.weak._diagnostics import vote_diagnostics
 from karat.weak._simple import MajorityVote, OracleLabelModel, from_snorkel
 from karat.weak._triplets import TripletLabelModel
-from karat.weak.checks import check_label_model
+from karat.weak.checks import check_label_model, vote_diagnostics
 from karat.weak.label_model import LabelModel
 
 __all__ = [

@@ -21,7 +21,7 @@ from karat.studio.schemas import FormField
 from karat.studio.services import people, results, studies
 from karat.studio.services.research import bots, dashboard, making
 from karat.studio.services.research.dashboard import guesses_of
-from karat.studio.services.research.questions import questions_as_text, read_questions
+from karat.studio.services.research.making import questions_as_text, read_questions
 
 pytestmark = pytest.mark.slow  # studies that bots have played
 

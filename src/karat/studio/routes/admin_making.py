@@ -10,8 +10,8 @@ from karat.studio.routes import deps
 from karat.studio.routes.admin_common import AdminForm, FormIn, StudyDep, rendered
 from karat.studio.schemas import FAMILY_NAMES, StudyConfig
 from karat.studio.services import studies, uploads
-from karat.studio.services.research import kept_uploads, making
-from karat.studio.services.research.questions import questions_as_text
+from karat.studio.services.research import making
+from karat.studio.services.research.making import questions_as_text
 from karat.studio.words import in_fields
 
 router = APIRouter()
@@ -61,7 +61,7 @@ def new_upload(request: Request, store: deps.StoreDep, form: AdminForm) -> Respo
         return _first_page(request, store, error=error, name=form.one("name"), status=422)
     try:
         columns = uploads.inspect(store, form.content, form.filename)
-        kept = kept_uploads.keep(store, form.content, form.filename)
+        kept = uploads.keep(store, form.content, form.filename)
     except KaratError as error:
         return _first_page(
             request, store, error=in_fields(error.sentence), name=form.one("name"), status=422
@@ -100,7 +100,7 @@ def new_from_file(request: Request, store: deps.StoreDep, form: AdminForm) -> Re
     kept, name = form.one("kept"), form.one("name")
     chosen = _chosen(form)
     try:
-        content = kept_uploads.kept(store, kept)
+        content = uploads.kept(store, kept)
     except KaratError as error:
         return _first_page(request, store, error=in_fields(error.sentence), name=name, status=422)
     try:
@@ -121,7 +121,7 @@ def new_from_file(request: Request, store: deps.StoreDep, form: AdminForm) -> Re
         return _columns_page(
             request, store, columns, kept, name, chosen, error=in_fields(error.sentence)
         )
-    kept_uploads.drop(store, kept)
+    uploads.drop(store, kept)
     return RedirectResponse(f"/admin/studies/{study.id}/edit", 303)
 
 

@@ -1,9 +1,8 @@
 """What researchers do with a study: make it, let bots play it, watch it, and take its data away.
 
-``making`` and ``questions`` turn forms into a study, ``kept_uploads`` holds files between two
-pages, ``bots`` are simulated people, ``dashboard`` gathers what is known of all people,
-``answers`` one person's answers, ``boundary`` what classifiers attain, and ``exports`` writes it
-out. Functions take a `Store` first.
+``making`` turns forms into a study, ``bots`` are simulated people, ``dashboard`` gathers what is
+known of all people, ``answers`` one person's answers, ``boundary`` what classifiers attain, and
+``exports`` writes it out. Functions take a `Store` first.
 """
 
 from karat.studio.services.research import (
@@ -12,9 +11,7 @@ from karat.studio.services.research import (
     boundary,
     dashboard,
     exports,
-    kept_uploads,
     making,
-    questions,
 )
 
 __all__ = [
@@ -23,7 +20,5 @@ __all__ = [
     "boundary",
     "dashboard",
     "exports",
-    "kept_uploads",
     "making",
-    "questions",
 ]
