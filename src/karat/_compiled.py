@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, TypeVar, overload
 
 from karat._callers import caller_level
+from karat._extras import require
 from karat.exceptions import KaratWarning
 
 _Loop = TypeVar("_Loop", bound=Callable[..., Any])
@@ -50,8 +51,7 @@ def compiled(loop: _Loop | None = None, *, part: bool = False) -> Any:
 
 
 def _compile(part: bool, loop: Any) -> Any:
-    from numba import njit
-
+    njit = require("numba", purpose="sampling and counting in compiled loops").njit
     # Division by zero gives inf or NaN as in NumPy; tests for it would be compiled as well.
     jit = partial(njit, nogil=True, error_model="numpy", inline="always" if part else "never")
     try:

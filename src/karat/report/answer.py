@@ -5,11 +5,14 @@ The command line prints an answer and writes its page; in Python ``answer.to_htm
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from karat._callers import caller_level
 from karat._result import Frozen, Result
+from karat.exceptions import KaratWarning, MissingExtraError
 from karat.report._render import render_report, result_svg
 from karat.report.parts import NextStep, Report, Section, Table, Verdict
 
@@ -44,11 +47,12 @@ class Finding(Frozen):
 
     def section(self) -> Section:
         """Return the section of a report, with its picture."""
+        figure = "" if self.drawn is None else _picture(self.drawn)
         return Section(
             question=self.question,
             answer=sentence(self.answer),
-            figure="" if self.drawn is None else result_svg(self.drawn),
-            figure_text=self.picture,
+            figure=figure,
+            figure_text=self.picture if figure else "",
             table=self.table,
             assumptions=self.assumptions,
             code=self.code,
@@ -133,3 +137,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = 
 def sentence(text: str) -> str:
     """Return text that ends as a sentence does."""
     return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _picture(result: Result) -> str:
+    """Return the picture of a result; where matplotlib is absent none, and a warning says so."""
+    try:
+        return result_svg(result)
+    except MissingExtraError as error:
+        warnings.warn(f"the page has no pictures: {error}", KaratWarning, stacklevel=caller_level())
+        return ""
