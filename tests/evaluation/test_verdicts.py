@@ -12,7 +12,8 @@ from karat.audit import best_of_many
 from karat.calibration import calibration_certificate
 from karat.cli import main
 from karat.evaluation import evaluate
-from karat.evaluation.questions import below_one_class
+from karat.evaluation.questions import QUESTIONS, Evidence, below_one_class
+from karat.evaluation.roles import Roles
 from karat.limits import prediction_powered_mean
 from karat.metrics import as_metric
 from karat.ranking import weighted_auc
@@ -369,3 +370,16 @@ def test_score_says_by_which_metric_the_order_is_reversed(tmp_path, capsys):
     assert [v["badge"] for v in told["verdicts"]] == ["certain"]  # bold is below one class
     gaps = told["comparisons"]["accuracy"]["reversed_by"]
     assert {gap["first"] for gap in gaps} == {"bold"}
+
+
+def test_a_question_is_asked_where_all_that_it_needs_is_there():
+    """A question that needs a part which no data have would never be asked."""
+    frame = pl.DataFrame({name: [0, 1] for name in ("y", "a", "b", "s", "g")})
+    whole = Roles(label=("y",), pred=("a", "b"), score=("s",), prob=("s",), judge=("a",), group="g")
+    full = Evidence(frame=frame, roles=whole, metric=as_metric("accuracy"), log=frame)
+    for question in QUESTIONS:
+        assert question.needs <= full.parts, question.words
+        assert not question.needs <= Evidence(frame=frame, roles=Roles(id="y")).parts
+    unlabelled = frame.with_columns(y=pl.lit(None))
+    asked = Evidence(frame=unlabelled, roles=Roles(label=("y",), pred=("a",))).parts
+    assert [q.words for q in QUESTIONS if q.needs <= asked] == ["How good is it?"]

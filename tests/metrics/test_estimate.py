@@ -482,3 +482,26 @@ def test_clusters_of_unequal_sizes_are_covered(law):
         seen += found.lower <= 0.85 <= found.upper
     print(f"{law} clusters: covered {seen / runs:.3f}")
     assert binomtest(seen, runs, 0.93, alternative="less").pvalue > 0.001
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *(accuracy, balanced_accuracy, cohen_kappa, f_beta(1), g_mean, jaccard, mcc, recall),
+        cost_matrix([[0, 3], [1, 0]]),
+        macro(cohen_kappa),
+        FairMetric([1, 2], [[1, 1]], 0.5),
+    ],
+    ids=lambda m: m.title,
+)
+def test_no_table_has_a_value_outside_of_the_range(metric):
+    rng = np.random.default_rng(5)
+    groups = (2,) if isinstance(metric, FairMetric) else ()
+    low, high = metric.for_classes(2).value_range
+    values = []
+    for concentration in rng.choice([0.05, 0.5, 5.0], 300):
+        cells = rng.dirichlet(np.full(4 * 2 ** len(groups), concentration)) + 1e-9
+        values.append(metric((cells / cells.sum()).reshape(*groups, 2, 2)))
+    assert low <= min(values)
+    assert max(values) <= high
+    assert np.ptp(values) > (high - low) / 4  # so that the tables reach far enough to tell
