@@ -81,6 +81,8 @@ def test_the_map_for_language_models_leads_to_pages():
 # A tutorial shows judges that err together, and the warning that labels give.
 @pytest.mark.filterwarnings("ignore:gold labels contradict:karat.exceptions.NotIdentifiedWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of Spark
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # of Ibis on DuckDB 2
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask on pandas 3
 def test_blocks_of_a_page_run_in_order(path, tmp_path, monkeypatch, capsys):
     text = path.read_text(encoding="utf-8")
     if reason := run_page.missing(text):

@@ -10,6 +10,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+import duckdb
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ import karat
 from karat.cli import main
 from karat.metrics import cost_matrix
 from karat.report.parts import Verdict
+from karat.sources import Counts
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -226,6 +228,9 @@ def counted_and_logged(where, table, votes):
     part.write_parquet(where / "scores" / "part.parquet")
     data = karat.scan(where / "scores").roles(label="y", pred="pred", score="score", weak="lf_*")
     data.counts().save(where / "counts.parquet")
+    roles = {"label": "y", "pred": "pred", "score": "score"}
+    query = Counts.query(str(where / "scores" / "part.parquet"), "duckdb", **roles)
+    duckdb.sql(query).write_csv(str(where / "result.csv"))
     grades = np.where(votes[:60, :3] == 1, "C", "I").tolist()
     samples = [
         {"id": i, "epoch": 1, "scores": {f"judge{j}": {"value": g} for j, g in enumerate(row)}}
@@ -247,7 +252,7 @@ def test_commands_of_the_pages_run(line, folder, tmp_path, monkeypatch, capsys):
         capsys.readouterr()
     monkeypatch.setattr(sys, "stdin", io.StringIO("1\n2\nq\n"))
     with pytest.raises(SystemExit) as stopped:
-        main(shlex.split(line)[1:])
+        main(shlex.split(line.partition(" > ")[0])[1:])
     said = capsys.readouterr()
     assert not stopped.value.code, said.err
     assert said.out

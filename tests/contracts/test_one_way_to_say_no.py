@@ -15,6 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -40,6 +41,7 @@ from karat import (
 )
 from karat._result import Result
 from karat.exceptions import OptionError
+from karat.sources import Counts
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # a few rows are few
 
@@ -242,6 +244,13 @@ def torch_losses() -> dict[str, Callable[..., Any]]:
         for name in ("CopulaCalibrationLoss", "WeightedAUCLoss")
         if HAS_TORCH
     }
+
+
+def queried():
+    """What a warehouse answers to the query that counts."""
+    with duckdb.connect() as connection:
+        connection.register("t", pl.DataFrame({"y": TRUTH, "s": CHANCE}))
+        return connection.sql(Counts.query("t", "duckdb", label="y", score="s")).pl()
 
 
 def scanned():
@@ -449,6 +458,10 @@ CALLS: dict[str, Callable[..., Any]] = torch_losses() | studio_settings() | {
     ),
     "ranking.weighted_auc": lambda **o: ranking.weighted_auc(TRUTH, CHANCE, **o),
     "sources.scan": lambda **o: karat.scan(pl.DataFrame({"y": TRUTH}), **o),
+    "sources.Counts.from_query": lambda **o: Counts.from_query(queried(), **o),
+    "sources.Counts.query": lambda **o: Counts.query(
+        "t", o.pop("dialect", "duckdb"), label="y", pred="a", **o
+    ),
     "sources.Source.counts": lambda **o: scanned().counts(**o),
     "sources.Source.pattern_counts": lambda **o: scanned().pattern_counts(**o),
     "sources.Source.roles": lambda **o: scanned().roles(**o),

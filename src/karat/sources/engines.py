@@ -330,11 +330,18 @@ def _kept_duckdb(lazy: Any, columns: list[str]) -> Iterator[Any]:
 def _kept_spark(lazy: Any, columns: list[str]) -> Iterator[Any]:
     import narwhals as nw
 
-    with engine_errors(engine_of(lazy)):
+    engine = engine_of(lazy)
+    with engine_errors(engine):
         native = lazy.to_native()
         level = native.storageLevel
         cached = level.useMemory or level.useDisk
-        rows = native if cached else lazy.select(*columns).to_native().persist()
+        rows = native if cached else lazy.select(*columns).to_native()
+        if not cached and engine != "pyspark" and hasattr(rows, "localCheckpoint"):
+            # Each request to a server draws numbers of its own, of whose rows none are kept; those
+            # of a checkpoint are, until the frame is forgotten here.
+            rows, cached = rows.localCheckpoint(), True
+        elif not cached:
+            rows = rows.persist()
     try:
         yield nw.from_native(rows)
     finally:
