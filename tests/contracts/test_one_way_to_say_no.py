@@ -61,6 +61,7 @@ NOT_OPTIONS = {
     "answer",  # of a person: data, with an error of its own
     "i", "j",  # numbers of classes
     "name",  # any text
+    "count",  # the name of a new column
     "seed",  # of a value that karat builds itself
     "title",
 }  # fmt: skip
