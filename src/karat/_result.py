@@ -2,9 +2,9 @@
 
 `Frozen` is the base of every value object, `Result` of every answer. An answer that is a number
 with limits is an `Estimated`: it holds one `Estimate`, from which `value`, `lower` and `upper` are
-read. `keeps_kind` marks the results of a public function with the kind of frame that was passed in,
-so that `to_frame` gives the same kind back. `basis_of` is the one place where the word is made that
-says what a number rests on.
+read; one that holds the numbers of several classifiers is a `Several`. `keeps_kind` marks the
+results of a public function with the kind of frame that was passed in, so that `to_frame` gives the
+same kind back. `basis_of` is the one place where the word is made that says what a number rests on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,17 @@ from functools import wraps
 from html import escape
 from inspect import signature
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, ParamSpec, Protocol, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NoReturn,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+)
 
 import numpy as np
 
@@ -388,6 +398,34 @@ class Estimated(Result, Generic[_N]):
 
     def __float__(self) -> float:
         return float(self.estimate)
+
+
+class Several(Result):
+    """A result that holds several numbers with limits, one for each classifier or model."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _each(self) -> Iterable[Estimated[float]]:
+        """Return the numbers with their limits, in the order in which they are listed."""
+
+    @property
+    def value(self) -> FloatArray:
+        """The number of each; NaN where there is none."""
+        return np.array([one.value for one in self._each()])
+
+    @property
+    def lower(self) -> FloatArray:
+        """The lower limit of each."""
+        return np.array([one.lower for one in self._each()])
+
+    @property
+    def upper(self) -> FloatArray:
+        """The upper limit of each."""
+        return np.array([one.upper for one in self._each()])
+
+    def __float__(self) -> NoReturn:
+        raise DataError(SEVERAL)
 
 
 def _again(made: tuple[Any, tuple[Any, ...]], passed: Passed | None) -> Any:

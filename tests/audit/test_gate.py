@@ -62,7 +62,7 @@ def test_what_is_said_where_there_is_nothing_to_say():
         "INCONCLUSIVE: nothing is labelled yet, and recall (positive class 1) of at least 0.8 is "
         "asked for"
     )
-    assert "| estimate | – |" in empty.to_markdown()
+    assert "| value | – |" in empty.to_markdown()
     audit.tell(dict.fromkeys(audit.ask(4)["item"], 0))
     with pytest.warns(SmallSampleWarning, match="all 4 labels are 0"):
         undefined = audit.gate(0.8)

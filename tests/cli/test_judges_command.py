@@ -244,12 +244,12 @@ def test_items_to_label_have_ids_and_probabilities(panel, karat):
     assert ran.code == 0, ran.err
     drawn = pl.read_csv(todo)
     assert len(drawn) == 30
-    assert drawn["item"].str.starts_with("q").all()
+    assert drawn["id"].str.starts_with("q").all()
     assert ((drawn["probability"] > 0) & (drawn["probability"] <= 1)).all()
-    assert ran.data["label_next"]["item"] == drawn["item"].to_list()
+    assert ran.data["label_next"]["id"] == drawn["id"].to_list()
     wide = pl.read_csv(panel / "wide.csv")
     labelled = wide.filter(pl.col("gold").is_not_null())["id"]
-    assert not set(drawn["item"]) & set(labelled)
+    assert not set(drawn["id"]) & set(labelled)
     ran = karat("judges", panel / "wide.csv", "--todo", todo)
     assert ran.code == 2
     assert "--label-next" in ran.err
@@ -264,9 +264,9 @@ def test_items_keep_their_leading_zeros(files, karat, separator, tmp_path, execu
     ran = karat("judges", tmp_path / "w.csv", "--label-next", "10", "--todo", tmp_path / "t.csv",
                 "--json", "--output", tmp_path / "p.html")  # fmt: skip
     assert ran.code == 0, ran.err
-    assert all(len(item) == 4 for item in ran.data["label_next"]["item"])
+    assert all(len(item) == 4 for item in ran.data["label_next"]["id"])
     drawn = executed_page(tmp_path / "p.html")
-    assert drawn["item"].to_list() == ran.data["label_next"]["item"]
+    assert drawn["item"].to_list() == ran.data["label_next"]["id"]
 
 
 def test_the_report_opens_with_whom_to_trust(panel, karat):
@@ -328,7 +328,7 @@ def test_long_files_in_72_layouts(panel, order):
     found = read_votes_of(InputTable(panel / "votes.csv", frame), Reading())
     assert found.long
     assert found.item == item
-    wanted = known.select(item="item", classifier="judge", vote="verdict")
+    wanted = frame.select(item, voter, vote)
     assert found.votes.value.equals(wanted)
     assert eval(found.votes.code, {"frame": frame}).equals(wanted)
 
@@ -347,7 +347,7 @@ def test_long_files_keep_their_names(panel, karat, names, tmp_path):
     )
     drawn = pl.read_csv(todo)
     assert drawn.columns[:2] == ["domain", names[0]]
-    assert drawn[names[0]].to_list() == ran.data["label_next"]["item"]
+    assert drawn[names[0]].to_list() == ran.data["label_next"][names[0]]
     found = karat("evaluate", tmp_path / "long.csv", "--json")
     assert found.code == 0, found.err
     assert "claude" in found.out

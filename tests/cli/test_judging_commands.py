@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karat.consensus import PairEstimator, annotator_test
+from karat.consensus import ErrorEstimator, PairEstimator, annotator_test
+from karat.evaluation.voters import Beside, of_votes
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +133,7 @@ def test_pairs_to_label_have_names_and_probabilities(files, karat, tmp_path):
     ran = karat(*given, "--label-next", "40", "--todo", todo, "--json")
     assert ran.code == 0, ran.err
     drawn = pl.read_csv(todo)
-    assert ran.data["label_next"]["item"] == drawn["pair_id"].to_list()
+    assert ran.data["label_next"]["pair_id"] == drawn["pair_id"].to_list()
     assert drawn["pair_id"].str.starts_with("p").all()
     assert ((drawn["probability"] > 0) & (drawn["probability"] <= 1)).all()
     frame = pl.read_parquet(files / "long.parquet").join(
@@ -162,10 +163,10 @@ def test_wide_pairs_are_named_by_their_column(files, karat, tmp_path):
     both = ("--judge", "*_ab", "--swapped", "*_ba", "--label-next", "5", "--json")
     ran = karat("pairs", tmp_path / "named.csv", *both)
     assert ran.code == 0, ran.err
-    assert all(item.startswith("q") for item in ran.data["label_next"]["item"])
+    assert all(item.startswith("q") for item in ran.data["label_next"]["pair_id"])
     plain = karat("pairs", files / "pairs.csv", *both)
     assert plain.data["label_next"]["item"] == [
-        int(item[1:]) for item in ran.data["label_next"]["item"]
+        int(item[1:]) for item in ran.data["label_next"]["pair_id"]
     ]
     assert plain.data["result"]["value"] == pytest.approx(ran.data["result"]["value"])
 
@@ -261,3 +262,66 @@ def test_long_files_of_people_scores_and_pairs_by_other_names(files, karat, tmp_
     assert long.code == 0, long.err
     short = karat("pairs", files / "long.parquet", "--order", "shown", "--label", "gold", "--json")
     assert long.data["result"]["value"] == pytest.approx(short.data["result"]["value"])
+
+
+def test_a_long_file_of_pairs_refuses_judges_by_column(karat, files):
+    given = ("pairs", files / "long.parquet", "--order", "shown", "--id", "pair_id")
+    ran = karat(*given, "--judge", "gpt")
+    assert ran.code == 2
+    assert "--judge names columns of a wide file" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--person", "person_0", "--person", "nobody"), "--person nobody: nobody in the file"),
+        (("--person", "person_*", "--judge", "nobody"), "--judge nobody: nobody in the file"),
+        (("--person", "person_0"), "--person names 'person_0' alone"),
+    ],
+)
+def test_people_who_are_not_in_a_long_file(karat, files, tmp_path, flags, said):
+    wide = pl.read_csv(files / "people.csv").with_row_index("item")
+    long = wide.unpivot(index="item", variable_name="annotator", value_name="answer")
+    long.write_csv(tmp_path / "long.csv")
+    ran = karat("people", tmp_path / "long.csv", *flags, "--epsilon", "0.1")
+    assert ran.code in (2, 3)
+    assert said in ran.err
+
+
+@pytest.mark.filterwarnings("ignore::karat.exceptions.NotIdentifiedWarning")
+def test_long_votes_come_back_under_the_names_of_their_columns(karat, tmp_path):
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 120)
+    rows = [
+        {"question": f"q{i}", "rater": f"r{j}", "verdict": int(abs(y - (rng.random() < 0.2))),
+         "lang": "en" if i % 2 else "de", "gold": int(y) if i % 3 == 0 else None}
+        for i, y in enumerate(truth) for j in range(4)
+    ]  # fmt: skip
+    pl.DataFrame(rows).write_csv(tmp_path / "long.csv")
+    given = ("judges", tmp_path / "long.csv", "--label", "gold", "--group", "lang")
+    ran = karat(*given, "--label-next", "4", "--todo", tmp_path / "todo.csv")
+    assert ran.code == 0, ran.err
+    assert "rater" in ran.out
+    assert "voter" not in ran.out.replace("voters", "")
+    assert pl.read_csv(tmp_path / "todo.csv").columns[1] == "question"
+    found = karat(*given, "--label-next", "4", "--json").data
+    assert set(found["from_labels"]["rater"]) == {"r0", "r1", "r2", "r3"}
+    assert len(found["label_next"]["question"]) == 4
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas"])
+def test_a_page_of_votes_in_frames_of_any_library(kind):
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 120)
+    rows = [
+        {"task": i, "worker": f"w{j}", "answer": int(abs(y - (rng.random() < 0.2)))}
+        for i, y in enumerate(truth) for j in range(4)
+    ]  # fmt: skip
+    votes = pl.DataFrame(rows) if kind == "polars" else pl.DataFrame(rows).to_pandas()
+    known = {i: int(y) for i, y in enumerate(truth) if i % 3 == 0}
+    fitted = ErrorEstimator(rng=0).fit(votes, y_true=known)
+    answer = of_votes(fitted, ["task"], Beside(name="votes", drawn=fitted.label_next(3)))
+    assert answer.findings()
+    tables = [part for part in answer.text if not isinstance(part, str)]
+    assert {part.columns[0] for part in tables} == {"worker"}
+    assert set(answer.data["from_labels"]["worker"]) == {"w0", "w1", "w2", "w3"}

@@ -255,3 +255,9 @@ def test_limits_cover():
         covered[1] += found.lower <= ahead <= found.upper
     for count in covered.astype(int):
         assert binomtest(int(count), runs, 0.95, alternative="less").pvalue > 0.001
+
+
+def test_a_long_table_of_one_person_is_not_read_as_two_people():
+    people = pl.DataFrame({"item": [1, 2, 3], "annotator": ["a"] * 3, "answer": [0, 1, 1]})
+    with pytest.raises(ShapeError, match="at least two answers per item"):
+        annotator_test([0, 1, 1], people, epsilon=0.1)

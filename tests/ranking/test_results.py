@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from karat.exceptions import DataError
 from karat.ranking import (
     FiniteFamily,
     FprBand,
@@ -161,3 +162,14 @@ def test_gap_is_for_groups_only():
     gap = RESULTS["groups"]().gap
     value, lower, upper = gap.value, gap.lower, gap.upper
     assert 0 <= lower <= value <= upper
+
+
+def test_a_comparison_has_a_number_with_limits_for_each_model():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 80)
+    found = compare_rankings(y, {"a": y + rng.normal(size=80), "b": rng.normal(size=80)})
+    table = found.to_frame()
+    for column in ("value", "lower", "upper"):
+        assert getattr(found, column).tolist() == table[column].to_list()
+    with pytest.raises(DataError, match="no single value; read"):
+        float(found)

@@ -162,7 +162,7 @@ class GateResult(Estimated[float]):
                 "",
                 "| | |",
                 "|---|---|",
-                f"| estimate | {value} |",
+                f"| value | {value} |",
                 f"| {looks} | {self.lower:.3f} to {self.upper:.3f} |",
                 f"| confidence | {100 * self.confidence:g} % |",
                 f"| labels | {self.n_labels:,} |",

@@ -6,18 +6,16 @@ labels have no value: theirs is NaN.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from karat._result import SEVERAL, Estimate, Estimated, Guarantee, Result, plain, stacked
+from karat._result import Estimate, Estimated, Guarantee, Several, plain, stacked
 from karat._sentences import Sentence, shown
 from karat._typing import AnyArray, FloatArray
-from karat.exceptions import DataError
 from karat.limits.result import PredictionPoweredLimits
 from karat.metrics import GroupMetric
 from karat.metrics.base import Metric, MetricBase
@@ -337,36 +335,8 @@ class BoundsCurve(Checked[FloatArray]):
         )
 
 
-class _Several(Result):
-    """The bounds of several classifiers, or of one by several sets of votes."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def _each(self) -> tuple[PerformanceBounds, ...]:
-        """Return the bounds, in the order in which they are listed."""
-
-    @property
-    def value(self) -> FloatArray:
-        """What true labels say of each; NaN without them."""
-        return np.array([one.value for one in self._each()])
-
-    @property
-    def lower(self) -> FloatArray:
-        """The lower bound of each."""
-        return np.array([one.lower for one in self._each()])
-
-    @property
-    def upper(self) -> FloatArray:
-        """The upper bound of each."""
-        return np.array([one.upper for one in self._each()])
-
-    def __float__(self) -> NoReturn:
-        raise DataError(SEVERAL)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ModelRanking(_Several):
+class ModelRanking(Several):
     """Several classifiers, best first.
 
     Attributes
@@ -409,7 +379,7 @@ class ModelRanking(_Several):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WeakLabelValue(_Several):
+class WeakLabelValue(Several):
     """What each weak labeler adds to the bounds.
 
     Attributes

@@ -131,7 +131,7 @@ def judges(
         beside = Beside(
             name=file.name,
             code=fitted.code,
-            drawn=items.draw(fitted.result, found.item if found.long else None),
+            drawn=items.draw(fitted.result, found.item),
             path=todo,
             panels=panel_of(fitted.result, cost or (), confidence) if panel else (),
         )

@@ -123,7 +123,7 @@ def pairs(
         beside = Beside(
             name=file.name,
             code=fitted.code,
-            drawn=items.draw(fitted.result, verdicts.item if verdicts.swapped is None else None),
+            drawn=items.draw(fitted.result, verdicts.item),
             path=todo,
             panels=panel_of(fitted.result, cost or (), confidence) if panel else (),
         )

@@ -81,18 +81,19 @@ def named_items(table: InputTable, flags: Reading) -> InputTable:
 
 
 class Votes(NamedTuple):
-    """The votes with their code, whether they are long, the columns read, and that of the items."""
+    """The votes with their code, the columns read, and what items and voters are called there."""
 
     votes: Coded
     long: bool
     columns: list[str]
     item: str | None
+    voter: str = ""
 
     @property
     def voters(self) -> list[Any]:
         """The names of the voters."""
         if self.long:
-            return list(self.votes.value["classifier"].unique().sort().to_list())
+            return list(self.votes.value[self.voter].unique().sort().to_list())
         return self.columns
 
 
@@ -128,7 +129,7 @@ def read_votes_of(table: InputTable, flags: Reading) -> Votes:
 
 
 def _long(table: InputTable, flags: Reading, found: LongColumns) -> Votes:
-    """Select the columns of a long file, under the names of the library."""
+    """Select the columns of a long file, under its names if the library finds them by these."""
     called = {"item": found.item, "classifier": found.voter, "vote": found.vote}
     if flags.group is not None:
         # The flag wins over a column that is called 'domain'.
@@ -137,10 +138,16 @@ def _long(table: InputTable, flags: Reading, found: LongColumns) -> Votes:
         called["domain"] = found.domain
     for name, column in called.items():
         table.column({"item": "--id", "classifier": "--voter"}.get(name, f"--{name}"), column)
-    votes = picked(table, called)
-    if all(name == column for name, column in called.items()):
-        votes = votes._replace(code=f"frame[{list(called)}]")
-    return Votes(votes, True, list(called.values()), found.item)
+    columns = list(called.values())
+    own = {column: column for column in columns[:3]} | (
+        {"domain": called["domain"]} if "domain" in called else {}
+    )
+    kept = picked(table, own)
+    if len(own) == len(called) and find_long(kept.value) == LongColumns(*own):
+        if list(own) == columns:
+            kept = kept._replace(code=f"frame[{columns}]")
+        return Votes(kept, True, columns, found.item, found.voter)
+    return Votes(picked(table, called), True, columns, found.item, "classifier")
 
 
 def _wide(table: InputTable, flags: Reading) -> Votes:
@@ -223,7 +230,9 @@ def _classes(column: Any, threshold: bool) -> set[str] | None:
 def picked(table: InputTable, called: dict[str, str]) -> Coded:
     """Return columns of a long file under the names that the library has for them."""
     frame = table.frame.select([table.frame[c].alias(name) for name, c in called.items()])
-    return Coded(frame, f"frame.select({', '.join(f'{name}={c!r}' for name, c in called.items())})")
+    same = [repr(c) for name, c in called.items() if name == c]
+    parts = same + [f"{name}={c!r}" for name, c in called.items() if name != c]
+    return Coded(frame, f"frame.select({', '.join(parts)})")
 
 
 class Verdicts(NamedTuple):
@@ -251,6 +260,12 @@ def verdicts_of(
             "judges have to be asked in both orders: name the column of verdicts on swapped "
             "answers with --swapped, one for each --judge or for --vote, or the column that says "
             "the order with --order"
+        )
+    if flags.judge:
+        raise OptionError(
+            f"--judge names columns of a wide file, with --swapped for those of the other order; "
+            f"with {'--swapped' if both else f'the column {order!r} of orders'} the file is long, "
+            "and every judge in it is read"
         )
     for name in both or [order]:
         table.column("--swapped" if both else "--order", str(name))
@@ -410,17 +425,14 @@ def _rows_beside(
     frame = base.value.with_columns(pl.col("annotator").cast(pl.String))
     voters = frame["annotator"].unique(maintain_order=True).to_list()
 
-    def chosen(flag: str, patterns: Sequence[str]) -> list[str]:
-        hits = [v for v in voters if any(v == p or fnmatchcase(v, p) for p in patterns)]
-        if not hits:
-            raise ColumnError(
-                f"{flag} {list(patterns)}: nobody is so called; there are {voters[:20]}"
-            )
-        return hits
-
-    people = chosen("--person", person)
+    people = _people_called("--person", person, voters)
+    if len(people) < 2:
+        raise OptionError(
+            f"--person names {people[0]!r} alone; the test leaves one person out and compares with "
+            "the others, so it needs at least two people"
+        )
     rest = [v for v in voters if v not in people]
-    judges = chosen("--judge", flags.judge) if flags.judge else rest
+    judges = _people_called("--judge", flags.judge, voters) if flags.judge else rest
     if not judges:
         raise ColumnError("--person names everybody in the file; nobody is left to test")
 
@@ -429,6 +441,20 @@ def _rows_beside(
         return Coded(inside, f'{base.code}.filter(pl.col("annotator").is_in({names}))')
 
     return [Beside(name, rows([name]), rows(people)) for name in judges if name not in people]
+
+
+def _people_called(flag: str, given: Sequence[str], voters: Sequence[str]) -> list[str]:
+    """Return the voters of a long file that names and patterns choose; each has to choose one."""
+    each = [p for one in given for p in ([one] if one in voters else one.split(","))]
+    found: list[str] = []
+    for pattern in each:
+        hits = [v for v in voters if v == pattern or fnmatchcase(v, pattern)]
+        if not hits:
+            raise ColumnError(
+                f"{flag} {pattern}: nobody in the file is called that; there are {named(voters)}"
+            )
+        found += [v for v in hits if v not in found]
+    return found
 
 
 # --- What flags say of voters.
@@ -540,16 +566,17 @@ class Todo(NamedTuple):
     def draw(self, estimator: ErrorEstimator | PairEstimator, item: str | None = None) -> Any:
         """Return the items of a fit to label next, and write them; None if none are asked for.
 
-        In the file they are called ``item``, as in the file of votes.
+        They are called ``item``, as in the file of votes.
         """
         if self.n is None:
             return None
         drawn = estimator.label_next(self.n)
+        if item is not None:
+            drawn = drawn.rename({drawn.columns[1]: item})
         if self.path is not None:
             writer = table_writer("--todo", self.path)
             with replaced(self.path) as path:
-                named_as = drawn if item is None else drawn.rename({"item": item})
-                writer(for_people(named_as, writer), path)
+                writer(for_people(drawn, writer), path)
         return drawn
 
     @property

@@ -28,7 +28,7 @@ from karat.consensus.judged import AnnotatorTest
 from karat.exceptions import ColumnError, DataError, LabelError, LengthMismatchError, ShapeError
 from karat.limits.proportions import clopper_pearson_limits, wilson_limits
 from karat.votes.names import fitting
-from karat.votes.table import Cells, Listed, table_of
+from karat.votes.table import Cells, Listed, TableOfVotes, table_of
 
 
 @keeps_kind
@@ -304,6 +304,7 @@ class Answers:
 def read_answers(judge: Any, people: Frame, *, numeric: bool) -> Answers:
     """Read the answers of people, wide or long, and of a judge on the same items."""
     table = table_of(people, "people")
+    _refuse_one_person(table)
     cells = table.cells(null=-1, each="column per person")
     said, names = _said(cells), cells.voters.tolist()
     named_by = range(cells.n_items) if cells.items is None else cells.items.tolist()
@@ -349,6 +350,20 @@ def _said(cells: Cells) -> Listed:
     if len({values.dtype.kind == "U" for values in there.values()}) > 1:
         union_of_values(there)  # says which column is text and which holds numbers
     return cells.listed()
+
+
+def _refuse_one_person(table: TableOfVotes) -> None:
+    """Refuse a long table of one person, whose columns would be read as people."""
+    columns = [] if table.frame is None else list(table.frame.columns)
+    if table.is_long or len(columns) != 3:
+        return
+    if all(len(fitting(part, columns)) == 1 for part in ("item", "voter", "vote")):
+        raise ShapeError(
+            Argument("people"),
+            f" has the columns {named(columns)} and no item twice, so that each item has the "
+            "answer of one person; the test compares people on the same item, so it needs at "
+            "least two answers per item",
+        )
 
 
 def _taken_out(judge: Any, names: list[Any], said: Listed) -> Listed | None:

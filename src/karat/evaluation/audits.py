@@ -115,7 +115,7 @@ def _groups(result: AuditResult) -> Finding:
     return finding(
         "How good is it in each group?",
         said,
-        table=table(("group", "labels", "lower", "estimate", "upper"), rows),
+        table=table(("group", "labels", "lower", "value", "upper"), rows),
         assumptions=("Each group's limits hold for it alone, not for all groups together.",),
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from karat._result import plain
+from karat._validate import native_frame
 from karat.consensus import ErrorEstimator, PairEstimator, ScoreEstimator
 from karat.consensus.judged import AnnotatorTest, JudgePanel, PairErrors, SystemRanking
 from karat.consensus.result import CoClustering, ErrorRates, ScoreErrors
@@ -57,7 +58,7 @@ class Beside:
             )
             flags = f"--label-next {_NEXT} --todo todo.csv"
             return f"Label next: {flags} draws items with known probabilities; {why}."
-        items = ", ".join(str(item) for item in drawn["item"].head(_SHOWN).to_list())
+        items = ", ".join(str(row[1]) for row in _framed(drawn).head(_SHOWN).iter_rows())
         more = f" and {len(drawn) - _SHOWN} more" if len(drawn) > _SHOWN else ""
         where = "" if self.path is None else f", in {self.path}"
         return (
@@ -70,7 +71,7 @@ class Beside:
         """The items and the panels, as data."""
         found: dict[str, Any] = {}
         if self.drawn is not None:
-            found["label_next"] = plain(self.drawn.to_dict(as_series=False))
+            found["label_next"] = plain(_framed(self.drawn).to_dict(as_series=False))
         return found | ({"panels": list(self.panels)} if self.panels else {})
 
     @property
@@ -83,6 +84,20 @@ class Beside:
     def findings(self) -> list[Finding]:
         """The panels and the items to label, as sections."""
         return [*map(_panel, self.panels), *_to_label(self.drawn)]
+
+
+def _framed(frame: Any) -> Any:
+    """Return a table of any library as one of narwhals.
+
+    Its first column holds domains, its second voters or items, called as in the input.
+    """
+    return native_frame(frame, "frame")
+
+
+def _voter_in(frame: Any) -> str:
+    """Return what the voters are called in a long table, ``voter`` in a wide one."""
+    name = str(_framed(frame).columns[1])
+    return "voter" if name == "classifier" else name
 
 
 _NEXT = 30  # labels that a report asks for where none was asked for
@@ -103,7 +118,7 @@ def of_votes(estimator: ErrorEstimator, voters: Sequence[str], beside: Beside) -
     data: dict[str, Any] = {"summary": " ".join(opening), "status": _status(r), "result": r}
     text: list[str | Table] = list(opening)
     if estimator.from_labels_ is not None:
-        data["from_labels"] = plain(estimator.from_labels_.to_dict(as_series=False))
+        data["from_labels"] = plain(_framed(estimator.from_labels_).to_dict(as_series=False))
         text += [
             "From the gold labels, with the votes as control; use this table first:",
             _from_labels(estimator),
@@ -160,7 +175,8 @@ def _trust(estimator: ErrorEstimator) -> list[str]:
     if estimator.from_labels_ is None:
         return [f"{r.summary()}."]
     lines = []
-    frame = estimator.from_labels_
+    frame = _framed(estimator.from_labels_)
+    voter = frame.columns[1]
     for domain in r.domains:
         rows = [row for row in frame.iter_rows(named=True) if row["domain"] == domain]
         rows = [row for row in rows if np.isfinite(row["value"])]
@@ -172,7 +188,7 @@ def _trust(estimator: ErrorEstimator) -> list[str]:
         others = len(rows) - 1
         where = _where(r, domain)
         lines.append(
-            f"{where}{'trust' if where else 'Trust'} {best['classifier']} most: wrong on "
+            f"{where}{'trust' if where else 'Trust'} {best[voter]} most: wrong on "
             f"{100 * best['value']:.1f} % ({100 * r.confidence:g} % limits "
             f"{100 * best['lower']:.1f} to {100 * best['upper']:.1f}, with {best['n_gold']} gold "
             f"labels); {f'{rivals} of the {others} others' if rivals else f'no other of {others}'} "
@@ -201,7 +217,8 @@ def sure_of(domains: Sequence[Any], statuses: Sequence[str]) -> str:
 def _rates_table(r: ErrorRates, *, domains: bool = True) -> Table:
     """Return the rates from votes, sorted; the limits of what votes cannot tell say so."""
     several = domains and len(r.domains) > 1
-    head = ("domain",) * several + ("voter", "error rate", _limits(r), "status")
+    voter = _voter_in(r.to_frame())
+    head = ("domain",) * several + (voter, "error rate", _limits(r), "status")
     rows = []
     for i in np.lexsort((r.value, r.domain)):
         d = r.domain[i]
@@ -219,12 +236,13 @@ def _limits(r: ErrorRates) -> str:
 
 def _from_labels(estimator: ErrorEstimator) -> Table:
     """Return the error rates that gold labels give, helped by the consensus."""
-    frame: Any = estimator.from_labels_
+    frame = _framed(estimator.from_labels_)
+    voter = frame.columns[1]
     several = len(estimator.result_.domains) > 1
     rows = tuple(
         (
             *((str(row["domain"]),) if several else ()),
-            str(row["classifier"]),
+            str(row[voter]),
             f"{row['value']:.3f}",
             f"{row['lower']:.3f} to {row['upper']:.3f}",
             f"{row['labels_lower']:.3f} to {row['labels_upper']:.3f}",
@@ -233,7 +251,8 @@ def _from_labels(estimator: ErrorEstimator) -> Table:
         for row in frame.iter_rows(named=True)
     )
     level = f"{100 * estimator.result_.confidence:g} % limits"
-    head = ("domain",) * several + ("voter", "error rate", level, "labels alone", "gold votes")
+    head = ("domain",) * several + (_voter_in(frame), "error rate", level)
+    head += ("labels alone", "gold votes")
     return table(head, rows)
 
 
@@ -319,17 +338,19 @@ def _to_label(drawn: Any) -> list[Finding]:
     """Return the section of a page that lists the items to label, none without items."""
     if drawn is None:
         return []
-    several = drawn["domain"].n_unique() > 1
+    frame = _framed(drawn)
+    item = frame.columns[1]
+    several = frame["domain"].n_unique() > 1
     rows = tuple(
-        (*((str(row["domain"]),) if several else ()), str(row["item"]), f"{row['probability']:.4g}")
-        for row in drawn.iter_rows(named=True)
+        (*((str(row["domain"]),) if several else ()), str(row[item]), f"{row['probability']:.4g}")
+        for row in frame.iter_rows(named=True)
     )
     return [
         finding(
             "Which items to label next?",
             "Each was drawn with the probability beside it, which --label-probability takes back "
             "together with the labels.",
-            table=table(("domain",) * several + ("item", "probability"), rows),
+            table=table(("domain",) * several + (item, "probability"), rows),
         )
     ]
 
@@ -526,7 +547,8 @@ def _ratings_table(r: ScoreErrors) -> Table:
         for i in order
     )
     limits = level if any(told) else "scores cannot tell"
-    head = ("domain",) * several + ("voter", "error rate", limits, "area", limits, "status")
+    voter = _voter_in(r.to_frame())
+    head = ("domain",) * several + (voter, "error rate", limits, "area", limits, "status")
     return table(head, rows)
 
 

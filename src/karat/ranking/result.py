@@ -7,11 +7,11 @@ several models and each `RankingDifference`. `RocPoint` is one point of the curv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from karat._result import Estimate, Estimated, Guarantee, Result, basis_of
+from karat._result import Estimate, Estimated, Guarantee, Result, Several, basis_of
 from karat._sentences import shown
 from karat._typing import AnyArray, FloatArray
 from karat.ranking.methods import Family
@@ -435,13 +435,15 @@ class RankingDifference(Estimated[float]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class RankingComparison(Result):
+class RankingComparison(Several):
     """Several models on the same rows.
 
     Attributes
     ----------
     models : mapping of name to WeightedAUC or RankingMeasure
         The measure of each, with limits that hold for all models together.
+    value, lower, upper : array
+        The same numbers, in the order of the models.
     differences : tuple of RankingDifference
         Every pair, the better model first.
     confidence : float
@@ -453,6 +455,9 @@ class RankingComparison(Result):
     confidence: float
 
     _PARTS = (("model", "models"),)
+
+    def _each(self) -> Iterable[WeightedAUC | RankingMeasure]:
+        return self.models.values()
 
     @property
     def guarantee(self) -> Guarantee:

@@ -125,7 +125,7 @@ def beside(intervals: tuple[Interval, ...], caption: str) -> Table:
         )
         for i in intervals
     )
-    columns = ("what", "estimate", "lower", "upper", "hidden truth", "inside")
+    columns = ("what", "value", "lower", "upper", "hidden truth", "inside")
     return Table(columns=columns, rows=rows, caption=caption)
 
 

@@ -297,7 +297,7 @@ def worth_of_fairness(models: Models, seed: int = 0) -> tuple[Part, ...]:
             "finds them equally good."
         ),
         table=Table(
-            columns=("weight", "estimate", "95 % limits"),
+            columns=("weight", "value", "95 % limits"),
             rows=tuple(
                 (w.name, f"{w.value:.2f}", f"{w.lower:.2f} to {w.upper:.2f}")
                 for w in result.weights

@@ -83,7 +83,7 @@ def better_rule(given: Evidence) -> Finding | None:
 def _table(e: Evidence, tried: dict[str, Any], n: int) -> Table:
     assert e.metric is not None
     return Table(
-        columns=("decisions", "estimate", "lower", "upper"),
+        columns=("decisions", "value", "lower", "upper"),
         rows=tuple(
             (what, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
             for what, r in tried.items()

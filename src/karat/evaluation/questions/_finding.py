@@ -29,7 +29,7 @@ from karat.report.parts import Verdict
 # What a row is of, the number and its limits, under the names that results have for them.
 _NAMES = ("group", "class", "model", "name", "classifier", "judge", "label", "system", "person")
 _COLUMNS = {
-    "value": ("value", "estimate", "mean"),
+    "value": ("value",),
     "lower": ("lower_limit", "lower"),
     "upper": ("upper_limit", "upper"),
     "n": ("n", "n_labels", "votes"),

@@ -131,7 +131,7 @@ def _table(e: Evidence, results: dict[str, Any], groups: int) -> Table:
     )
     level = next(iter(results.values())).confidence
     return Table(
-        columns=("what, in which group", "rows", "estimate", "lower", "upper"),
+        columns=("what, in which group", "rows", "value", "lower", "upper"),
         rows=rows,
         caption=f"By {e.roles.group}, {groups} groups; each limit at {100 * level:.3g} %, so that "
         f"those of all metrics hold together in a group at {percent(e.confidence)}",

@@ -76,7 +76,7 @@ def _with_labels(e: Evidence) -> Finding:
         drawn=drawn,
         picture=f"{of(title, best[0])}{by_group}, with {percent(e.confidence)} limits.",
         table=Table(
-            columns=("what", "estimate", "lower", "upper"),
+            columns=("what", "value", "lower", "upper"),
             rows=tuple(rows),
             caption=f"{percent(e.confidence)} limits from {e.n_known:,} labelled rows{positive}",
         ),
@@ -210,7 +210,7 @@ def _weak_table(title: str, results: dict[str, PerformanceBounds]) -> Table:
         columns: tuple[str, ...] = ("model", *bounds, "lower limit", "upper limit")
         caption = f"Bounds of {title} from weak labels, if their model is right"
     else:
-        columns = ("model", "estimate", "lower limit", "upper limit", *bounds)
+        columns = ("model", "value", "lower limit", "upper limit", *bounds)
         caption = (
             f"{title[:1].upper()}{title[1:]}. The limits count: they rest on the {first.gold.n:,} "
             "true labels; the bounds rest on the weak labels' model"

@@ -161,7 +161,7 @@ def one_class(e: Evidence) -> Finding | None:
         answer=verdict.sentence,
         results=dict(results),
         table=Table(
-            columns=("what", "estimate", "lower", "upper"),
+            columns=("what", "value", "lower", "upper"),
             rows=tuple(
                 (name, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}")
                 for name, r in results.items()
