@@ -83,8 +83,41 @@ def test_tables_and_files_are_not_copied(tmp_path, monkeypatch):
 
     rows().write_parquet(tmp_path / "rows.parquet")
     monkeypatch.setattr(pl.LazyFrame, "sink_parquet", refuse)
-    for source in (rows(), tmp_path / "rows.parquet", pl.scan_parquet(tmp_path / "rows.parquet")):
+    lazy = pl.scan_parquet(tmp_path / "rows.parquet")
+    changed = lazy.with_columns(s=pl.col("s") * 2).filter(pl.col("a") >= 0)
+    parts = pl.concat([changed, changed.clear()])
+    for source in (rows(), tmp_path / "rows.parquet", lazy, changed, parts):
         assert len(sizes(karat.scan(source).roles(**ROLES).counts())) == 1
+
+
+@pytest.mark.parametrize("step", ["sort", "sample", "python"])
+def test_what_may_change_is_copied(step, monkeypatch):
+    def noted(*args, **kwargs):
+        raise DataError("a copy is made")
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", noted)
+    lazy = {
+        "sort": lambda t: t.sort("s").head(100),
+        "sample": lambda t: t.select(pl.all().sample(100)),
+        "python": lambda t: t.with_columns(pl.col("s").map_batches(lambda s: s)),
+    }[step](rows().lazy())
+    with pytest.raises(DataError, match="a copy is made"):
+        karat.scan(lazy).roles(**ROLES).counts()
+
+
+def test_distinct_rows_of_a_query_are_of_one_run(monkeypatch):
+    monkeypatch.setattr("karat.sources.cells.FEW", 10)
+    runs = []
+
+    def drawn(frame):
+        runs.append(1)
+        return frame[: len(frame) // len(runs)]
+
+    table = pl.concat([rows()] * 3)
+    lazy = table.lazy().map_batches(drawn, schema=table.schema)
+    found = karat.scan(lazy).distinct_rows(["y", "a", "s"])
+    assert len(runs) == 1
+    assert found["number of rows"].sum() == len(table)
 
 
 # --- Counts of other rows are refused.

@@ -16,7 +16,15 @@ import numpy as np
 from karat._typing import IntArray
 from karat.exceptions import EmptyDataError
 from karat.sources.counting import FEW, hash_shift
-from karat.sources.engines import batches, collect, engine_errors, engine_of, is_spark, schema_of
+from karat.sources.engines import (
+    batches,
+    collect,
+    engine_errors,
+    engine_of,
+    is_spark,
+    kept,
+    schema_of,
+)
 
 MOST_CELLS = 2_000_000  # distinct rows that are taken from an engine
 SAMPLED = 1_000_000  # rows of a sample, where there are more distinct ones
@@ -56,10 +64,12 @@ def cells_of(
 ) -> Cells:
     """Return the distinct rows of some columns, or a random sample of rows if they are too many."""
     names = list(dict.fromkeys(columns))
-    with engine_errors(engine_of(lazy)):
-        found = _distinct(lazy, names, most)
-    if found is None:
-        return _sampled(lazy, names, sampled, seed)
+    engine = engine_of(lazy)
+    # Polars scans its rows more than once; other engines do so only where a sample is drawn.
+    with engine_errors(engine), kept(lazy, names, plain=engine != "polars") as rows:
+        found = _distinct(rows, names, most)
+        if found is None:
+            return _sampled(rows, names, sampled, seed)
     if not len(found):
         raise EmptyDataError("the table has no rows; pass at least one")
     found = found.sort(names, nulls_last=True)  # engines return groups in no fixed order

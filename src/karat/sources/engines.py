@@ -260,8 +260,13 @@ def collect(lazy: Any) -> Any:
 # back end, and a lazy frame of Polars is streamed to a Parquet file that is deleted afterwards.
 
 _NUMBER = count()
-# How the plan of a lazy frame of Polars begins that does nothing but read.
-_READS = re.compile(r"\s*(DF \[|\w+ SCAN )")
+# The lines of the plan of a lazy frame of Polars that reads rows and changes them one by one; what
+# sorts, joins, samples or calls Python may give others the next time.
+_READS = re.compile(
+    r"\s*(?!PYTHON)(\w+ SCAN |DF \[|PROJECT |ESTIMATED ROWS|ROW_INDEX|SELECT |WITH_COLUMNS:|\[|"
+    r"FILTER |FROM|UNION|END UNION|PLAN \d+:|$)"
+)
+_CHANGES = re.compile(r"python_udf|\.(sample|shuffle)\(")
 
 
 @contextmanager
@@ -296,8 +301,8 @@ def _kept_polars(lazy: Any, columns: list[str]) -> Iterator[Any]:
 
     native = lazy.to_native()
     with engine_errors("polars"):
-        reads = _READS.match(native.explain(optimized=False)) is not None
-    if reads:
+        plan = native.explain(optimized=False)
+    if all(map(_READS.match, plan.splitlines())) and _CHANGES.search(plan) is None:
         yield lazy
         return
     with tempfile.TemporaryDirectory(prefix="karat-") as folder:
