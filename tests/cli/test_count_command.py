@@ -107,8 +107,8 @@ WRONG = {
     "rows of judges": (["judges", "--rows", "5"], 2, "--rows does not go with a file of counts"),
     "null": (["bounds", "--null", "abstain"], 2, "--null does not go with a file of counts"),
     "panel": (["judges", "--panel"], 2, "--panel does not go with a file of counts"),
-    "evaluate": (["evaluate"], 3, "holds counts, and this needs rows; karat bounds, judges and"),
-    "evaluate by flags": (["evaluate", "--pred", "pred"], 3, "holds counts, and this needs rows"),
+    "evaluate": (["evaluate", "--label", "y"], 2, "--label does not go with a file of counts"),
+    "evaluate long": (["evaluate", "--long", "item=a"], 2, "--long does not go with a file of"),
     "counts of counts": (["count", "-o", "again.parquet", "--label", "y"], 3, "holds counts, and"),
     "unknown": (["auc", "--score", "s2"], 3, "holds no such counts; there are"),
 }

@@ -142,7 +142,33 @@ def test_questions_from_counts_are_those_of_the_rows(karat, folder, one):
     assert counted.classes.tolist() == whole.classes.tolist()
 
 
+def test_an_evaluation_from_counts_is_that_of_the_rows(karat, folder, models, tmp_path):
+    flags = ("--metric", "f1", "--json")
+    page = tmp_path / "p.html"
+    counted = karat("evaluate", models, *flags, "-o", page, "--markdown", tmp_path / "p.md")
+    asked = ("--label", "y", "--pred", "pred,pred_b", "--score", "p,margin")
+    whole = karat("evaluate", folder / "rows.parquet", *asked, *flags)
+    for question in ("how_good", "ranking"):
+        for name, found in counted.data["results"][question].items():
+            same(found, whole.data["results"][question][name])
+    assert set(counted.data["results"]) == {"how_good", "ranking"}
+    left = " ".join(one["unlock"] for one in counted.data["left_out"])
+    assert "counts hold no rows of two models together" in left
+    assert "Counts.load(" in page.read_text()
+    assert "F1" in (tmp_path / "p.md").read_text()
+
+
+def test_an_evaluation_of_one_column(karat, models):
+    ran = karat("evaluate", models, "--pred", "pred_b", "--pos-label", "ham", "--json")
+    assert ran.data["roles"]["pred"] == ["pred_b"]
+    assert dict(ran.data["facts"])["positive class"] == "'ham'"
+    assert list(ran.data["results"]) == ["how_good"]
+
+
 WRONG = {
+    "evaluate": (["evaluate", "--pred", "no"], 3, "'no', which was not counted; there are"),
+    "evaluate flags": (["evaluate", "--group", "g"], 2, "--group does not go with a file of"),
+    "evaluate score": (["evaluate", "--pos-label", "ham"], 2, "which the scores p were counted"),
     "label of scores": (["score", "--label", "y"], 2, "--label does not go with a file of counts"),
     "group": (["score", "--group", "group"], 2, "--group does not go with a file of counts"),
     "cluster": (["score", "--cluster", "g"], 2, "--cluster does not go with a file of counts"),

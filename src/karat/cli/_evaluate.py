@@ -9,14 +9,17 @@ import typer
 from karat._files import replaced
 from karat._validate import named, refuse_option
 from karat.cli import _flags as flags
+from karat.cli._calls import check_taken, class_columns
 from karat.cli._run import console, run
 from karat.cli._table import check_cells, read_metric, read_pos_label
+from karat.evaluation import Evaluation
 from karat.evaluation import evaluate as evaluate_table
 from karat.evaluation.roles import Roles, guess_roles, is_long
 from karat.exceptions import ColumnError
 from karat.report.answer import Answer
-from karat.sources import Source, scan
+from karat.sources import Counts, Source, scan
 from karat.sources.cells import cells_of
+from karat.sources.stored import is_counts
 
 _ROLES = ("label", "pred", "score", "prob", "weak", "judge", "group", "id")
 
@@ -72,7 +75,36 @@ def evaluate(
     Example:  karat evaluate scores.csv --label y --pred model --score p --output report.html
     """
 
+    def counted() -> Answer:
+        of_rows = {"label": label, "weak": weak, "judge": judge, "prob": prob, "group": group}
+        of_rows |= {"id": item, "long": long}
+        check_taken(of_rows, beside="a file of counts")
+        counts = Counts.load(file)
+        if metric is not None:
+            read_metric(metric)
+        tables: list[Any] = [
+            *counts.confusions.values(),
+            *counts.roc.values(),
+            *counts.patterns.values(),
+        ]
+        labels = [column for one in tables for column in class_columns(one.classes)]
+        how: dict[str, Any] = {
+            "pred": pred and _split(pred, ()),
+            "score": score and _split(score, ()),
+        }
+        positive = read_pos_label(labels, pos_label)
+        how |= {"metric": metric, "confidence": confidence, "budget": budget}
+        return told(evaluate_table(file, **how, pos_label=positive))
+
+    def told(found: Evaluation) -> Answer:
+        if markdown is not None:
+            with replaced(markdown) as path:
+                path.write_text(found.to_markdown(), encoding="utf-8")
+        return found.answer()
+
     def work() -> Answer:
+        if is_counts(file):
+            return counted()
         source = scan(file, errors=errors)
         given = dict(zip(_ROLES, (label, pred, score, prob, weak, judge, group, item), strict=True))
         roles: dict[str, Any] = {
@@ -100,10 +132,7 @@ def evaluate(
             long=rows,
             errors=errors,
         )
-        if markdown is not None:
-            with replaced(markdown) as path:
-                path.write_text(found.to_markdown(), encoding="utf-8")
-        return found.answer()
+        return told(found)
 
     run(work, output=output, as_json=as_json, reads=[file], writes={"--markdown": markdown})
 

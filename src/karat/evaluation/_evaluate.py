@@ -4,6 +4,8 @@ import hashlib
 import shlex
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from fnmatch import fnmatchcase
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ from karat._callers import caller_level
 from karat._extras import require
 from karat._result import keeps_kind
 from karat._sentences import Option, Remedy, Sentence
+from karat._typing import IntArray
 from karat._validate import (
     by_frequency,
     check_confidence,
@@ -40,9 +43,10 @@ from karat.exceptions import (
 from karat.metrics import as_metric, load_metric
 from karat.metrics.base import MetricBase
 from karat.report.answer import Finding
-from karat.sources import Source, scan
+from karat.sources import Counts, Source, scan
 from karat.sources.cells import cells_of
 from karat.sources.engines import about_distinct
+from karat.sources.stored import is_counts
 
 _SKETCHED = 0.9  # sketches of how many items there are differ from the number by a few per cent
 
@@ -71,10 +75,12 @@ def evaluate(
 
     Parameters
     ----------
-    data : frame, path, Source or mapping of columns
+    data : frame, path, Source, Counts or mapping of columns
         One row per item: pandas, Polars, PyArrow, DuckDB, PySpark, or whatever `karat.scan` opens,
         files and evaluation logs among them. A table with a row per vote (item, judge, label) and
-        no role named is read as votes.
+        no role named is read as votes. Or counts, from `karat.sources.Counts` or the file of one:
+        what they allow is answered with the numbers of the rows, what takes rows is left out with
+        the reason. Their columns have their parts, and ``pred`` and ``score`` choose among them.
     label, pred, score, prob, weak, judge : str or list of str, optional
         Columns by the part they play; patterns such as ``"lf_*"`` choose several. ``label`` may be
         empty in most rows. Several columns of ``label`` are several labels of one item.
@@ -115,7 +121,6 @@ def evaluate(
     """
     level, seed = check_confidence(confidence), check_seed(rng)
     labels = None if budget is None else check_count(budget, "budget")
-    source = _source(data, errors)
     given = {
         "label": label,
         "pred": pred,
@@ -126,6 +131,15 @@ def evaluate(
         "group": group,
         "id": id,
     }
+    if isinstance(data, Counts) or (isinstance(data, str | Path) and is_counts(data)):
+        counted_evidence = _of_counts(data, given | {"long": long}, metric, pos_label)
+        evidence = replace(counted_evidence, confidence=level, budget=labels, rng=seed)
+        name = Path(data).name if isinstance(data, str | Path) else "counts"
+        file = shlex.quote(str(data)) if isinstance(data, str | Path) else "FILE"
+        asked = {**given, "metric": metric, "pos_label": pos_label}
+        asked |= {"confidence": level, "budget": labels}
+        return _evaluation(evidence, (name, ""), _command(file, asked))
+    source = _source(data, errors)
     if any(value is not None for value in given.values()):
         source = source.roles(**given)
     roles = roles_of(source)
@@ -163,13 +177,6 @@ def evaluate(
         **said | {"read": said["read"] + filled + matched.code},
     )
     _check_items(evidence, source)
-    found, missing = _answers(evidence)
-    if not found and not missing:
-        chosen = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles.chosen())
-        raise ColumnError(
-            f"{chosen} alone answers no question; name columns of predictions, "
-            f"scores or votes too, of {named(source.names)}"
-        )
     asked = {
         **given,
         "metric": metric,
@@ -178,15 +185,153 @@ def evaluate(
         "budget": labels,
         "long": _joined(long),
     }
+    log = "" if source.log is None else source.log.summary()
+    again = _command(evidence.file, asked)
+    return _evaluation(evidence, (source.name, log), again, source.names, matched.said)
+
+
+def _evaluation(
+    evidence: Evidence,
+    named_log: tuple[str, str],
+    command: str,
+    names: Sequence[str] = (),
+    notes: tuple[str, ...] = (),
+) -> Evaluation:
+    """Ask every question; ``named_log`` are the name of the data and what a log says of itself."""
+    name, log = named_log
+    found, missing = _answers(evidence)
+    if not found and not missing:
+        roles = evidence.roles.chosen()
+        chosen = ", ".join(f"{role} {' '.join(columns)}" for role, columns in roles)
+        raise ColumnError(
+            f"{chosen} alone answers no question; name columns of predictions, "
+            f"scores or votes too, of {named(names)}"
+        )
     return Evaluation(
-        title=f"{source.name}: what is known of it",
-        roles=roles,
+        title=f"{name}: what is known of it",
+        roles=evidence.roles,
         findings=tuple(found),
         left_out=tuple(missing),
-        facts=_facts(evidence, source),
-        command=_command(evidence.file, asked),
-        notes=matched.said,
+        facts=_facts(evidence, name, log),
+        command=command,
+        notes=notes,
     )
+
+
+# --- Counts in the place of rows.
+
+_LABEL = "label"  # what true labels are called: counts do not keep the name of their column
+
+
+def _of_counts(data: Any, given: Mapping[str, Any], metric: Any, pos_label: Any) -> Evidence:
+    """Return what counts say: their tables, and how many rows have which true label."""
+    counts = data if isinstance(data, Counts) else Counts.load(data)
+    for role, value in given.items():
+        if role not in ("pred", "score") and value is not None:
+            raise OptionError(
+                Option(role),
+                " does not go with counts, in which the columns of every part are chosen",
+                Remedy("leave it out"),
+            )
+    preds = tuple(counts.confusions or counts.patterns)
+    chosen = {
+        "pred": _chosen(given["pred"], preds, "pred"),
+        "score": _chosen(given["score"], tuple(counts.roc), "score"),
+    }
+    if given["pred"] is None and given["score"] is not None:
+        chosen["pred"] = ()
+    if given["score"] is None and given["pred"] is not None:
+        chosen["score"] = ()
+    weak = next((p.names for p in counts.patterns.values()), ())
+    voters = () if counts.votes is None else counts.votes.names
+    frame, numbers = _labels_of(counts)
+    tables: list[Any] = [*counts.confusions.values(), *counts.patterns.values()]
+    roles = Roles(
+        label=(_LABEL,) if frame[_LABEL].count() else (),
+        pred=chosen["pred"],
+        score=chosen["score"],
+        weak=tuple(map(str, weak)),
+        judge=() if voters == weak else tuple(map(str, voters)),
+        group="group" if any(t.groups is not None for t in tables) else None,
+    )
+    about = _metric(metric)
+    positive = _positive(pos_label, about.get("metric"), frame, roles)
+    for name in roles.score:
+        own = counts.roc[name].classes[-1].item()
+        if positive is not None and not same_label(own, positive):
+            expected = f"{own!r}, which the scores {name} were counted for (see karat count)"
+            refuse_option(positive, "pos_label", expected)
+    is_file = isinstance(data, str | Path)
+    return Evidence(
+        frame=frame,
+        counts=numbers,
+        counted=counts,
+        roles=roles,
+        pos_label=positive,
+        patterns=_given(given),
+        read=f"counts = Counts.load({str(data)!r})" if is_file else "counts = data",
+        file="TABLE",  # next steps label rows, which are in the table that was counted
+        **about,
+    )
+
+
+def _content(counts: Counts) -> bytes:
+    """Return all that was counted as bytes, for a fingerprint."""
+    kinds = (counts.patterns, counts.roc, counts.confusions)
+    tables: list[Any] = [(name, table) for kind in kinds for name, table in kind.items()]
+    tables += [] if counts.votes is None else [("votes", counts.votes)]
+    values = [
+        (name, field.name, getattr(table, field.name))
+        for name, table in tables
+        for field in fields(table)
+    ]
+    return b"".join(
+        f"{name} {part} ".encode()
+        + (v.tobytes() if isinstance(v, np.ndarray) and v.dtype.kind in "iuf" else repr(v).encode())
+        for name, part, v in values
+    )
+
+
+def _chosen(given: Any, there: tuple[str, ...], role: str) -> tuple[str, ...]:
+    """Return the columns that were chosen of those that were counted."""
+    if given is None:
+        return there
+    parts = [given] if isinstance(given, str) else list(given)
+    found = [name for part in parts for name in there if fnmatchcase(name, part)]
+    for part in parts:
+        if not any(fnmatchcase(name, part) for name in there):
+            raise ColumnError(
+                Option(role), f" is {part!r}, which was not counted; there are {named(there)}"
+            )
+    return tuple(dict.fromkeys(found))
+
+
+def _labels_of(counts: Counts) -> tuple[Any, IntArray]:
+    """Return the true labels, each once and null where there is none, and how many rows have it."""
+    polars = require("polars", purpose="an evaluation")
+    tables: list[Any] = [*counts.patterns.values(), *counts.confusions.values()]
+    totals = [float(t.n) for t in tables]
+    totals += [float(t.totals.sum()) for t in counts.roc.values()]
+    votes = counts.votes
+    totals += [] if votes is None else [float(votes.n)]
+    if counts.confusions:
+        table = next(iter(counts.confusions.values())).pooled()
+        classes, known = table.classes, table.counts.sum(axis=1)
+    elif counts.roc:
+        first = next(iter(counts.roc.values()))
+        classes, known = first.classes, first.totals
+    elif votes is not None and votes.label is not None:
+        classes, has = votes.classes, votes.label >= 0
+        known = np.bincount(votes.label[has], votes.counts[has], len(votes.classes))
+    else:
+        classes, known = np.array([], dtype=str), np.array([])
+    rest = max(max(totals, default=0.0) - float(known.sum()), 0.0)
+    seen = np.flatnonzero(known > 0)
+    labels = polars.Series(_LABEL, [*classes[seen].tolist(), *([None] if rest else [])])
+    numbers = np.rint([*known[seen], *([rest] if rest else [])]).astype(np.int64)
+    if not len(labels):
+        raise EmptyDataError("the counts hold no rows; count at least one")
+    return labels.to_frame(), numbers
 
 
 def _source(data: Any, errors: str) -> Source:
@@ -454,12 +599,12 @@ def _no_roles(guess: Roles, columns: list[str]) -> str:
     return f"no column has a role; by their names they may be evaluate(data, {call})"
 
 
-def _facts(e: Evidence, source: Source) -> tuple[tuple[str, str], ...]:
-    facts = [("data", source.name), ("rows", f"{e.n if e.total is None else e.total:,}")]
+def _facts(e: Evidence, name: str, log: str) -> tuple[tuple[str, str], ...]:
+    facts = [("data", name), ("rows", f"{e.n if e.total is None else e.total:,}")]
     if e.total is not None:
         facts.append(("looked at", f"a random sample of {e.n:,} rows"))
-    if source.log is not None:
-        facts.append(("log", source.log.summary()))
+    if log:
+        facts.append(("log", log))
     if e.roles.label:
         facts.append(("rows with a true label", f"{e.n_known:,}"))
         classes = e.column(e.roles.label[0]).drop_nulls().unique().sort()
@@ -471,6 +616,8 @@ def _facts(e: Evidence, source: Source) -> tuple[tuple[str, str], ...]:
     e.frame.write_ipc(content)
     if e.counts is not None:
         content.write(e.counts.tobytes())
+    if e.counted is not None:
+        content.write(_content(e.counted))
     facts.append(
         ("fingerprint of these columns", hashlib.sha256(content.getvalue()).hexdigest()[:16])
     )

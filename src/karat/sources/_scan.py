@@ -133,8 +133,8 @@ def scan(
     files = list_files(source)
     if len(files) == 1 and is_counts(files[0]):
         raise DataError(
-            f"{files[0].name} holds counts, and this needs rows; karat bounds, judges and auc "
-            "answer from counts, and Counts.load reads them"
+            f"{files[0].name} holds counts, and this needs rows; Counts.load reads them, and "
+            "karat.evaluate answers from them"
         )
     log = read_log(files, format, ignore_errors=ignore)
     if log is not None:

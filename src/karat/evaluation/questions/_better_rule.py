@@ -6,7 +6,15 @@ import numpy as np
 
 from karat._result import basis_of
 from karat._validate import order_classes
-from karat.evaluation.questions._finding import Evidence, between, flag, of, percent, script
+from karat.evaluation.questions._finding import (
+    Evidence,
+    LeftOut,
+    between,
+    flag,
+    of,
+    percent,
+    script,
+)
 from karat.metrics import GroupMetric
 from karat.optimize import FrankWolfeClassifier
 from karat.report.answer import Finding, sentence
@@ -15,10 +23,16 @@ from karat.report.parts import NextStep, Table, Verdict
 _LEAST = 100  # labelled rows: fewer cannot tell thresholds apart
 
 
-def better_rule(given: Evidence) -> Finding | None:
+def better_rule(given: Evidence) -> Finding | LeftOut | None:
     """Return the decision rule that is best for the metric, and what it gains on unused rows."""
     if given.n_known < _LEAST:
         return None
+    if given.counted is not None:
+        return LeftOut(
+            question=f"Which rule is best for {given.headline.title}?",
+            unlock="the table that was counted: a rule is measured on rows that it was not found "
+            "with, which counts do not keep apart",
+        )
     e = given.by_row()
     assert e.metric is not None
     name, label = e.roles.score[0], e.roles.label[0]

@@ -27,6 +27,11 @@ def which_is_better(e: Evidence) -> Finding | LeftOut:
     metric = e.headline
     if isinstance(metric, GroupMetric):
         return LeftOut(question=_QUESTION, unlock="a metric of one population, such as accuracy")
+    if e.counted is not None:
+        return LeftOut(
+            question=f"Which of {several(e.roles.pred)} is better?",
+            unlock="the table that was counted: counts hold no rows of two models together",
+        )
     if e.n_known and (e.all_known or not e.roles.weak):
         return _from_labels(e, metric)
     if e.roles.weak:

@@ -25,6 +25,8 @@ from karat.metrics import as_metric
 from karat.metrics.base import MetricBase
 from karat.report.answer import Finding
 from karat.report.parts import Verdict
+from karat.sources import Counts
+from karat.statistics import Confusion
 
 # What a row is of, the number and its limits, under the names that results have for them.
 _NAMES = ("group", "class", "model", "name", "classifier", "judge", "label", "system", "person")
@@ -111,6 +113,9 @@ class Evidence:
         The metric as an expression, and as a flag of a command.
     votes : TableOfVotes or None
         Votes, a row each, where the table has that form.
+    counted : Counts or None
+        Counts that were passed in the place of rows; ``frame`` then holds the true labels alone,
+        and ``counts`` how many rows have each.
     log : polars.DataFrame or None
         The verdicts of an evaluation log, a row each, those of lone judges among them.
     no_votes : str
@@ -135,6 +140,7 @@ class Evidence:
     metric_code: str = "'accuracy'"
     metric_flag: str = ""
     votes: Any = None
+    counted: Counts | None = None
     log: Any = None
     no_votes: str = ""
     patterns: Mapping[str, Any] = field(default_factory=dict)
@@ -167,15 +173,43 @@ class Evidence:
         """What counts first: the metric that was named, or accuracy."""
         return as_metric("accuracy") if self.metric is None else self.metric
 
-    def metrics(self, *columns: Any) -> tuple[MetricBase, ...]:
-        """Return the metrics to show for labels and predictions; one that was named stands alone.
+    def data(self, name: str, kind: str = "confusions") -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return what a column of predictions or scores is measured from, and what goes beside.
+
+        That are the true labels and the column in the labelled rows, with their groups; or the
+        counts of both, of a ``kind``, where these were passed.
+        """
+        if self.counted is not None:
+            return (getattr(self.counted, kind)[name],), {}
+        y = self.column(self.roles.label[0]).filter(self.known)
+        groups = None if self.groups is None else self.groups.filter(self.known)
+        return (y, self.column(name).filter(self.known)), {"groups": groups} | self.repeats
+
+    def data_code(
+        self, name: str, kind: str = "confusions"
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the lines that pick the labelled rows, and `data` as expressions."""
+        if self.counted is not None:
+            return (), (f"counts.{kind}[{name!r}]",)
+        label = self.roles.label[0]
+        known = f"known = frame.filter(pl.col({label!r}).is_not_null())"
+        return (known,), (f"known[{label!r}]", f"known[{name!r}]")
+
+    def metrics(self, name: str) -> tuple[MetricBase, ...]:
+        """Return the metrics to show for a column of predictions; one that was named stands alone.
 
         Where nobody said what counts, two classes have four that people ask for, if it is known
         which of them is positive.
         """
         if self.metric is not None:
             return (self.metric,)
-        kinds = set().union(*(column.drop_nulls().unique().to_list() for column in columns))
+        data, _ = self.data(name)
+        if isinstance(data[0], Confusion):
+            table = data[0].pooled()
+            seen = np.asarray(table.counts.sum(axis=0) + table.counts.sum(axis=1)) > 0
+            kinds = set(table.classes[seen].tolist())
+        else:
+            kinds = set().union(*(column.drop_nulls().unique().to_list() for column in data))
         if len(kinds) == 2 and (self.pos_label is not None or told_positive([*kinds]) is not None):
             return tuple(as_metric(name) for name in _NAMED)
         names = ("accuracy", "balanced_accuracy")
@@ -211,8 +245,10 @@ class Evidence:
 
     @property
     def groups(self) -> Any:
-        """The column of groups, or None."""
-        return None if self.roles.group is None else self.frame[self.roles.group]
+        """The column of groups, or None; counts hold groups within."""
+        if self.roles.group is None or self.counted is not None:
+            return None
+        return self.frame[self.roles.group]
 
     @cached_property
     def known(self) -> BoolArray:
@@ -273,7 +309,8 @@ class Evidence:
     def flags(self) -> str:
         """The flags of a command that asks about the same metric and class, with the labels."""
         positive = "" if self.pos_label is None else flag("pos-label", self.pos_label)
-        label = flag("label", self.roles.label[0]) if self.n_known else ""
+        is_named = self.n_known and self.counted is None  # counts do not say what it is called
+        label = flag("label", self.roles.label[0]) if is_named else ""
         return f"{self.metric_flag}{positive}{label}"
 
     @property
@@ -350,6 +387,7 @@ _IMPORTS = {
     "karat.": "import karat",
     "np.": "import numpy as np",
     "pl.": "import polars as pl",
+    "Counts.": "from karat.sources import Counts",
     "load_metric(": "from karat.metrics import load_metric",
 }
 

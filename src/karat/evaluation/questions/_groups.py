@@ -30,27 +30,17 @@ def every_group(e: Evidence) -> Finding | LeftOut | None:
     """Return each metric by group, and the gaps between groups that chance does not explain."""
     if isinstance(e.metric, GroupMetric):
         return None  # the metric itself is a comparison of groups
-    y = e.column(e.roles.label[0]).filter(e.known)
-    groups = e.groups.filter(e.known)
-    if groups.n_unique() < 2:
+    number = _groups_of(e)
+    if number < 2:
         return LeftOut(question=_QUESTION, unlock=f"labelled rows of two groups in {e.roles.group}")
-    asked = [
-        (name, metric)
-        for name in e.roles.pred
-        for metric in e.metrics(y, e.column(name).filter(e.known))
-    ]
+    asked = [(name, metric) for name in e.roles.pred for metric in e.metrics(name)]
     level = 1 - (1 - e.confidence) / len(asked)  # so that all limits of the table hold together
     results: dict[str, Any] = {
         f"{name}: {metric.title}": metric.estimate(
-            y,
-            e.column(name).filter(e.known),
-            groups=groups,
-            pos_label=e.pos_label,
-            confidence=level,
-            rng=e.rng,
-            **e.repeats,
+            *data, pos_label=e.pos_label, confidence=level, rng=e.rng, **beside
         )
         for name, metric in asked
+        for data, beside in (e.data(name),)
     }
     gaps = [g for (name, _), r in zip(asked, results.values(), strict=True) for g in _gaps(name, r)]
     shown = [g for g in gaps if g.least > 0]
@@ -60,7 +50,7 @@ def every_group(e: Evidence) -> Finding | LeftOut | None:
         question=_QUESTION,
         answer=" ".join(v.sentence for v in verdicts),
         results=results,
-        table=_table(e, results, groups.n_unique()),
+        table=_table(e, results, number),
         assumptions=(
             "Rows are independent draws of what the model will meet in each group.",
             "Limits of gaps come from the limits of each group (Zou and Donner 2008), at "
@@ -70,6 +60,14 @@ def every_group(e: Evidence) -> Finding | LeftOut | None:
         code=_code(e, level),
         verdicts=tuple(verdicts),
     )
+
+
+def _groups_of(e: Evidence) -> int:
+    """Return how many groups have labelled rows."""
+    if e.counted is not None:
+        table = e.data(e.roles.pred[0])[0][0]
+        return int((table.counts.sum(axis=(1, 2)) > 0).sum())
+    return int(e.groups.filter(e.known).n_unique())
 
 
 def _gaps(name: str, r: Any) -> list[_Gap]:
@@ -139,15 +137,13 @@ def _table(e: Evidence, results: dict[str, Any], groups: int) -> Table:
 
 
 def _code(e: Evidence, level: float) -> str:
-    label = e.roles.label[0]
+    known, data = e.data_code(e.roles.pred[0])
     call = code_of(
         f"as_metric({e.metric_code}).estimate",
-        f"known[{label!r}]",
-        f"known[{e.roles.pred[0]!r}]",
-        f"groups=known[{e.roles.group!r}]",
+        *data,
+        *([f"groups=known[{e.roles.group!r}]"] if known else []),
         pos_label=e.pos_label,
         confidence=level,
         rng=e.rng,
     )
-    known = f"known = frame.filter(pl.col({label!r}).is_not_null())"
-    return script(e.read, "from karat.metrics import as_metric", known, f"{call}.gaps")
+    return script(e.read, "from karat.metrics import as_metric", *known, f"{call}.gaps")

@@ -27,7 +27,7 @@ _QUESTION = "How good is it?"
 
 def how_good(e: Evidence) -> Finding | LeftOut:
     """Return the metric of every model with its limits, by what is known of the truth."""
-    if e.n_known and (e.all_known or not e.roles.weak):
+    if e.n_known and (e.all_known or not e.roles.weak or e.counted is not None):
         return _with_labels(e)
     if e.roles.weak:
         return _with_weak_labels(e)
@@ -39,21 +39,16 @@ def how_good(e: Evidence) -> Finding | LeftOut:
 
 
 def _with_labels(e: Evidence) -> Finding:
-    label = e.roles.label[0]
-    y = e.column(label).filter(e.known)
-    groups = None if e.groups is None else e.groups.filter(e.known)
     results: dict[str, Any] = {}
     for name in e.roles.pred:
-        predicted = e.column(name).filter(e.known)
-        for metric in e.metrics(y, predicted):
+        data, beside = e.data(name)
+        for metric in e.metrics(name):
             results[f"{name}: {metric.title}"] = metric.estimate(
-                y,
-                predicted,
-                groups=groups,
+                *data,
                 pos_label=e.pos_label,
                 confidence=e.confidence,
                 rng=e.rng,
-                **e.repeats,
+                **beside,
             )
     rows = [
         (name, f"{r.value:.3f}", f"{r.lower:.3f}", f"{r.upper:.3f}") for name, r in results.items()
@@ -67,7 +62,7 @@ def _with_labels(e: Evidence) -> Finding:
     )
     verdicts = [_verdict(e, name, results[f"{name}: {title}"]) for name in best]
     drawn = results[f"{best[0]}: {title}"]
-    by_group = "" if groups is None else f", of all rows and by {e.roles.group}"
+    by_group = "" if e.roles.group is None else f", of all rows and by {e.roles.group}"
     return Finding(
         key="how_good",
         question=_QUESTION,
@@ -84,7 +79,7 @@ def _with_labels(e: Evidence) -> Finding:
             "Rows are independent draws of what the model will meet.",
             *(() if e.all_known else ("The labelled rows were drawn at random, not picked.",)),
         ),
-        code=_label_code(e, label),
+        code=_label_code(e),
         verdicts=tuple(verdicts),
         next_steps=() if e.all_known else (_label_more(e),),
     )
@@ -124,41 +119,49 @@ def _label_more(e: Evidence) -> NextStep:
 
 def _is_binary(e: Evidence, model: str) -> bool:
     """Return whether one score tells the classes apart, and no row lacks it."""
+    if e.counted is not None:
+        return False
     called = e.column(model).drop_nulls().unique()
     return len(called) == 2 and not e.column(e.roles.score[0]).has_nulls()
 
 
-def _label_code(e: Evidence, label: str) -> str:
-    known = f"known = frame.filter(pl.col({label!r}).is_not_null())"
+def _label_code(e: Evidence) -> str:
+    known, data = e.data_code(e.roles.pred[0])
     call = code_of(
         f"as_metric({e.metric_code}).estimate",
-        f"known[{label!r}]",
-        f"known[{e.roles.pred[0]!r}]",
+        *data,
         pos_label=e.pos_label,
         confidence=e.confidence,
         rng=e.rng,
     )
-    return script(e.read, "from karat.metrics import as_metric", known, call)
+    return script(e.read, "from karat.metrics import as_metric", *known, call)
 
 
 def _with_weak_labels(given: Evidence) -> Finding:
-    e = given.by_row()
-    weak = e.frame.select(e.roles.weak)
-    y_true = e.column(e.roles.label[0]) if e.n_known else None
+    e = given if given.counted is not None else given.by_row()
     metric = e.headline
     options: dict[str, Any] = {"metric": metric, "confidence": e.confidence, "rng": e.rng}
+    options |= {"pos_label": e.pos_label}
+    beside: dict[str, Any] = {}
+    if e.counted is not None:
+        data: dict[str, tuple[Any, ...]] = {
+            name: (e.counted.patterns[name],) for name in e.roles.pred
+        }
+        columns: tuple[str, ...] = (f"counts.patterns[{e.roles.pred[0]!r}]",)
+    else:
+        weak = e.frame.select(e.roles.weak)
+        options["y_true"] = e.column(e.roles.label[0]) if e.n_known else None
+        options["groups"] = e.groups
+        data = {name: (e.column(name), weak) for name in e.roles.pred}
+        columns = (f"frame[{e.roles.pred[0]!r}]", f"frame.select({list(e.roles.weak)!r})")
+        beside = {"y_true": e.roles.label[0] if e.n_known else None, "groups": e.roles.group}
     results: dict[str, PerformanceBounds] = {
-        name: performance_bounds(
-            e.column(name), weak, y_true=y_true, pos_label=e.pos_label, groups=e.groups, **options
-        )
-        for name in e.roles.pred
+        name: performance_bounds(*said, **options) for name, said in data.items()
     }
     first = next(iter(results.values()))
-    beside = {"y_true": e.roles.label[0] if e.n_known else None, "groups": e.roles.group}
     call = code_of(
         "performance_bounds",
-        f"frame[{e.roles.pred[0]!r}]",
-        f"frame.select({list(e.roles.weak)!r})",
+        *columns,
         f"metric={e.metric_code}",
         *(f"{name}=frame[{column!r}]" for name, column in beside.items() if column is not None),
         pos_label=e.pos_label,

@@ -1,8 +1,10 @@
 """How good the judges are, from their votes."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
+from karat._extras import require
 from karat._result import basis_of
 from karat.consensus import ErrorEstimator
 from karat.consensus.result import ErrorRates
@@ -28,7 +30,8 @@ def judges(asked: Evidence) -> Finding | LeftOut:
     if asked.no_votes:
         unlock = f"other judges of the same items: {asked.no_votes}"
         return LeftOut(question=_QUESTION, unlock=unlock)
-    e = asked.by_row() if asked.n_known else asked
+    written = _written_out(asked)
+    e = written.by_row() if written.n_known and written.counted is None else written
     votes, given = _votes(e)
     names = e.roles.judge if e.votes is None else e.votes.column("voter").unique()
     if len(names) < 3:
@@ -66,14 +69,44 @@ def judges(asked: Evidence) -> Finding | LeftOut:
             *e.drawn,
             *said,
         ),
-        code=_code(e, from_labels is not None),
+        code=_code(e if asked.counted is None else asked, from_labels is not None),
         verdicts=(verdict,),
         next_steps=() if e.all_known else (_step(e),),
     )
 
 
+def _written_out(e: Evidence) -> Evidence:
+    """Return votes that were counted with true labels as rows with their numbers.
+
+    Rates from labels are those of rows, of which each counts once. Counts without labels, or of
+    weights, stay as they are.
+    """
+    votes = None if e.counted is None else e.counted.votes
+    if votes is None or votes.label is None or not (votes.label >= 0).any():
+        return e
+    if votes.counts.dtype.kind != "i":
+        return e
+    pl = require("polars", purpose="an evaluation")
+    classes = votes.classes.tolist()
+    abstained = "-1" if isinstance(classes[0], str) else -1
+    named = {-2: None, -1: abstained} | dict(enumerate(classes))
+    columns = {
+        str(name): pl.Series([named[code] for code in votes.votes[:, j].tolist()])
+        for j, name in enumerate(votes.names)
+    }
+    label, group = e.roles.label[0], None
+    columns[label] = pl.Series([None if c < 0 else classes[c] for c in votes.label.tolist()])
+    if votes.domains is not None and votes.domain is not None:
+        group = "group"
+        columns[group] = pl.Series(votes.domains[votes.domain].tolist())
+    roles = replace(e.roles, group=group)
+    return replace(e, frame=pl.DataFrame(columns), counts=votes.counts, counted=None, roles=roles)
+
+
 def _votes(e: Evidence) -> tuple[Any, dict[str, Any]]:
     """Return the votes, and what is passed beside them."""
+    if e.counted is not None:
+        return e.counted.votes, {}
     if e.votes is None:
         votes = e.frame.select(e.roles.judge)
         if e.roles.id is not None and e.roles.id in e.frame.columns:
@@ -252,6 +285,8 @@ def _code(e: Evidence, gold: bool) -> str:
     passed = "".join(f", {k}=frame[{v!r}]" for k, v in options.items() if v is not None)
     votes = f"frame.select({list(e.roles.judge)!r})"
     imports = ["from karat.consensus import ErrorEstimator"]
+    if e.counted is not None:
+        votes, passed, gold = "counts.votes", "", False
     if e.votes is not None:
         truth, long = _gold(e), e.patterns.get("long")
         votes = "frame"

@@ -1,6 +1,7 @@
 """Whether a model is right less often than one who always predicts the same class."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from karat._result import basis_of
 from karat._sentences import shown
 from karat._typing import FloatArray
-from karat.evaluation.questions._finding import Evidence, percent, script, several
+from karat.evaluation.questions._finding import Evidence, code_of, percent, script, several
 from karat.exceptions import KaratError
 from karat.metrics import as_metric
 from karat.report.answer import Finding
@@ -139,22 +140,20 @@ def _most_frequent(e: Evidence, y: Any) -> Any:
 
 def one_class(e: Evidence) -> Finding | None:
     """Return what is to be said before all else: one class alone would be more accurate."""
-    label, known = e.roles.label[0], e.frame.filter(e.known)
-    y = known[label]
+    rows, beside = _measured(e), e.repeats if e.counted is None else {}
+    truth = None if e.counted is not None else next(iter(rows.values()))[0]
     try:
-        verdict = below_one_class(y, {name: known[name] for name in e.roles.pred}, **e.repeats)
+        verdict = below_one_class(truth, {name: data[-1] for name, data in rows.items()}, **beside)
     except KaratError:
         return None  # the question of how good the models are says what is wrong
     if verdict is None:
         return None
-    always = _most_frequent(e, y)
-    options: dict[str, Any] = {"confidence": e.confidence, "rng": e.rng} | e.repeats
-    accuracy = as_metric("accuracy")
+    always, constant = _constant(e, next(iter(rows.values())))
+    accuracy, options = as_metric("accuracy"), {"confidence": e.confidence, "rng": e.rng} | beside
     results = {
-        f"{name}: accuracy": accuracy.estimate(y, known[name], **options) for name in e.roles.pred
+        f"{name}: accuracy": accuracy.estimate(*data, **options) for name, data in rows.items()
     }
-    constant = y.clear(len(y)).fill_null(always)
-    results[f"always {_short(always)}: accuracy"] = accuracy.estimate(y, constant, **options)
+    results[f"always {_short(always)}: accuracy"] = accuracy.estimate(*constant, **options)
     return Finding(
         key="one_class",
         question="Is it better than always predicting one class?",
@@ -174,14 +173,37 @@ def one_class(e: Evidence) -> Finding | None:
             "Two labels are said to be swapped if exchanging them in the predictions raises the "
             "accuracy and Fisher's exact test does not take it for chance.",
         ),
-        code=script(
-            e.read,
-            "from karat.statistics import confusion",
-            f"known = frame.filter(pl.col({label!r}).is_not_null())",
-            f"confusion(known[{label!r}], known[{e.roles.pred[0]!r}])",
-        ),
+        code=_code(e),
         verdicts=(verdict,),
     )
+
+
+def _measured(e: Evidence) -> dict[str, tuple[Any, ...]]:
+    """Return labels and predictions of each model, or its confusion of all groups together."""
+    if e.counted is None:
+        return {name: e.data(name)[0] for name in e.roles.pred}
+    return {name: (e.data(name)[0][0].pooled(),) for name in e.roles.pred}
+
+
+def _constant(e: Evidence, data: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the most frequent class, and the data of a model that always predicts it."""
+    if e.counted is None:
+        y = data[0]
+        always = _most_frequent(e, y)
+        return always, (y, y.clear(len(y)).fill_null(always))
+    (table,) = data
+    counts = np.zeros_like(table.counts)
+    at = int(table.counts.sum(axis=1).argmax())
+    counts[:, at] = table.counts.sum(axis=1)
+    return table.classes[at].item(), (replace(table, counts=counts),)
+
+
+def _code(e: Evidence) -> str:
+    known, data = e.data_code(e.roles.pred[0])
+    if e.counted is not None:
+        return script(e.read, "", *data)
+    used = "from karat.statistics import confusion"
+    return script(e.read, used, *known, code_of("confusion", *data))
 
 
 def _short(label: Any) -> str:

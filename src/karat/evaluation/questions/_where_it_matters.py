@@ -36,37 +36,36 @@ _PAIRED = (
     "The limits of a difference are paired, row by row: they assume independent rows, and "
     "simulations support them."
 )
+_APART = (
+    "Scores are measured one by one: counts hold no rows of two scores together, and paired limits "
+    "of a difference take the table that was counted."
+)
 _NOTHING = 0.05  # limits this near to 0 and to 1 say nothing
 
 
 def where_it_matters(e: Evidence) -> Finding | LeftOut:
     """Return the area of each score, over all thresholds and where few false alarms are allowed."""
     question = "How good is the ranking where it matters?"
-    if not e.n_known or e.column(e.roles.label[0]).drop_nulls().n_unique() != 2:
+    if len(e.classes) != 2:
         return LeftOut(
             question=question,
             unlock=f"true labels of two classes beside {several(e.roles.score)}",
         )
-    label = e.roles.label[0]
-    y = e.column(label).filter(e.known)
-    groups = None if e.groups is None else e.groups.filter(e.known)
     areas: dict[str, WeightedAUC] = {}
     for name in e.roles.score:
-        score = e.column(name).filter(e.known)
+        data, beside = e.data(name, "roc")
+        beside |= {} if e.counted is not None else {"pos_label": e.pos_label}
         for title, weight, scale in _KINDS:
             areas[f"{name}: {title}"] = _area(
                 f"{name}, {title}",
-                y,
-                score,
+                *data,
                 weight=weight,
                 normalize=scale,
-                groups=groups,
-                pos_label=e.pos_label,
                 confidence=e.confidence,
-                **e.repeats,
+                **beside,
             )
     first = next(iter(areas.values()))
-    compared = _compared(e, y)
+    compared = _compared(e)
     verdicts = [_verdict(e, name, areas[f"{name}: {_KINDS[0][0]}"]) for name in e.roles.score]
     if compared is not None:
         verdicts.insert(0, _better(e, compared))
@@ -88,8 +87,9 @@ def where_it_matters(e: Evidence) -> Finding | LeftOut:
             "The limits of an area hold for any distribution of the scores; a normal approximation "
             "would be narrower.",
             *(() if compared is None else (_PAIRED,)),
+            *((_APART,) if compared is None and len(e.roles.score) > 1 else ()),
         ),
-        code=_code(e, label),
+        code=_code(e),
         verdicts=tuple(verdicts),
     )
 
@@ -104,10 +104,11 @@ def _area(name: str, *data: Any, **options: Any) -> WeightedAUC:
     return area
 
 
-def _compared(e: Evidence, y: Any) -> RankingComparison | None:
-    """Return the areas of several scores on the same rows, None of one."""
-    if len(e.roles.score) < 2:
+def _compared(e: Evidence) -> RankingComparison | None:
+    """Return the areas of several scores on the same rows, None of one or of counts."""
+    if len(e.roles.score) < 2 or e.counted is not None:
         return None
+    y = e.column(e.roles.label[0]).filter(e.known)
     scores = {name: e.column(name).filter(e.known) for name in e.roles.score}
     shared: dict[str, Any] = {"pos_label": e.pos_label, "confidence": e.confidence}
     return compare_rankings(y, scores, **shared, **e.repeats)
@@ -187,36 +188,16 @@ def _better(e: Evidence, compared: RankingComparison) -> Verdict:
     )
 
 
-def _code(e: Evidence, label: str) -> str:
-    call = code_of(
-        "weighted_auc",
-        f"known[{label!r}]",
-        f"known[{e.roles.score[0]!r}]",
-        pos_label=e.pos_label,
-        confidence=e.confidence,
-    )
+def _code(e: Evidence) -> str:
+    known, data = e.data_code(e.roles.score[0], "roc")
+    positive = None if e.counted is not None else e.pos_label
+    options: dict[str, Any] = {"pos_label": positive, "confidence": e.confidence}
     band = code_of(
-        "weighted_auc",
-        f"known[{label!r}]",
-        f"known[{e.roles.score[0]!r}]",
-        f"weight=FprBand(0, {_BAND:g})",
-        normalize="mean",
-        pos_label=e.pos_label,
-        confidence=e.confidence,
+        "weighted_auc", *data, f"weight=FprBand(0, {_BAND:g})", normalize="mean", **options
     )
-    both = code_of(
-        "compare_rankings",
-        f"known[{label!r}]",
-        f"known.select({list(e.roles.score)!r})",
-        pos_label=e.pos_label,
-        confidence=e.confidence,
-    )
-    several_scores = len(e.roles.score) > 1
-    return script(
-        e.read,
-        f"from karat.ranking import FprBand, {'compare_rankings, ' * several_scores}weighted_auc",
-        f"known = frame.filter(pl.col({label!r}).is_not_null())",
-        call,
-        band,
-        both * several_scores,
-    )
+    used, lines = "FprBand, weighted_auc", [*known, code_of("weighted_auc", *data, **options), band]
+    if len(e.roles.score) > 1 and e.counted is None:
+        used = "FprBand, compare_rankings, weighted_auc"
+        several_scores = f"known.select({list(e.roles.score)!r})"
+        lines.append(code_of("compare_rankings", data[0], several_scores, **options))
+    return script(e.read, f"from karat.ranking import {used}", *lines)
