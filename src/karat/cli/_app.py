@@ -31,7 +31,7 @@ _PANELS = {
     "Set-up": {
         "demo": "Show on real data what karat answers, and write a report.",
         "studio": "Serve a web study that asks people which of two classifiers is better.",
-        "count": "Reduce rows to counts, of which bounds, judges and auc answer without the rows.",
+        "count": "Reduce rows to counts, from which other commands answer without the rows.",
         "doctor": "Show what is installed, and what each extra would add.",
         "skill": "Print a SKILL.md that tells coding agents how to use karat.",
     },

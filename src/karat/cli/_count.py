@@ -76,7 +76,7 @@ def count(
     ] = None,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Reduce rows to counts, of which bounds, judges and auc answer without the rows.
+    """Reduce rows to counts, from which other commands answer without the rows.
 
     Example:  karat count mails.csv --pred model --weak 'rule_*' -o counts.parquet
 
