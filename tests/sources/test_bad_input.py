@@ -73,7 +73,7 @@ FILES = {
     "binary": ({"a_csv": b"\x00\x01\x02"}, "a.csv", DataError, "begins like binary data"),
     "not lines": ({"a_jsonl": "[1, 2]"}, "a.jsonl", DataError, "is no table; expected a JSON"),
     "cut short": ({"a_parquet": PARQUET.getvalue()[:200]}, "a.parquet", DataError,
-                  "a.parquet cannot be read"),
+                  "a.parquet was cut short"),
     "no bytes": ({"a_csv": ""}, "a.csv", EmptyDataError, "a.csv is empty"),
     "no rows": ({"a_csv": "x,y\n"}, "a.csv", EmptyDataError, "a.csv has no rows"),
     "no ending": ({"a_xls": "x"}, "a.xls", DataError, "a.xls ends in '.xls'; expected one of"),
@@ -218,7 +218,7 @@ def test_counts_come_back_as_they_were(tmp_path):
     assert said == [
         f"a frame of polars: scan {i} of 4, {what}"
         for i, what in enumerate(
-            ["patterns of p", "votes of votes", "roc of s", "confusions of p"], start=1
+            ["patterns of p", "votes", "scores of s", "confusion of p"], start=1
         )
     ]
     counts.save(tmp_path / "c.parquet")

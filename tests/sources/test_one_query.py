@@ -211,3 +211,10 @@ def test_a_file_whose_counts_are_of_two_queries_is_refused(saved):
     stored.with_columns(count=more).write_parquet(saved)
     with pytest.raises(DataError, match="count both of the same rows"):
         Counts.load(saved)
+
+
+def test_half_a_file_is_not_taken_for_rows(saved):
+    saved.write_bytes(saved.read_bytes()[:300])
+    for read in (Counts.load, karat.scan):
+        with pytest.raises(DataError, match=r"counts\.parquet was cut short"):
+            read(saved)

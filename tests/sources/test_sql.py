@@ -302,6 +302,9 @@ def test_bad_rows_are_refused_as_elsewhere(database):
 
 
 def test_other_files_are_refused(tmp_path):
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(EmptyDataError, match=r"empty.csv is empty"):
+        Counts.from_query(tmp_path / "empty.csv")
     path = as_file(rows(), tmp_path / "rows.csv")
     with pytest.raises(ColumnError, match="has no column 'karat_kind'"):
         Counts.from_query(path)

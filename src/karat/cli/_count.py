@@ -82,7 +82,7 @@ def count(
 
     Where the rows are in a warehouse, let it count; no connector is needed:
 
-    karat count analytics.mails --sql bigquery --label spam --pred model > count.sql
+    karat count mails --sql bigquery --label y --pred a > count.sql
 
     karat count --from result.csv -o counts.parquet
 

@@ -286,7 +286,7 @@ def count_all(
         }
         for done, part in enumerate(parts, 1):
             if progress is not None:
-                step = f"scan {done} of {len(parts)}, {part.kind} of {part.of}"
+                step = f"scan {done} of {len(parts)}, {part.said}"
                 progress(f"{source.name}: {step}")
             found[part.kind][part.of] = scans[part.kind](part.of)
     return _all_counts(found, source.chosen, null_abstains=abstains)

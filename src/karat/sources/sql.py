@@ -162,6 +162,14 @@ class Part(NamedTuple):
     keys: tuple[str, ...]
     folds: bool = False
 
+    @property
+    def said(self) -> str:
+        """What is counted, for people."""
+        words = {"roc": "scores", "confusions": "confusion"}
+        return (
+            "votes" if self.kind == "votes" else f"{words.get(self.kind, self.kind)} of {self.of}"
+        )
+
 
 def planned(roles: Mapping[str, Sequence[str]]) -> list[Part]:
     """Return what the roles allow to be counted."""
@@ -455,6 +463,8 @@ def _as_text(pl: Any, source: Any) -> tuple[str, Any]:
         frame = nw.from_native(source, eager_only=True).to_polars()
         return "the result", frame.with_columns(pl.all().cast(pl.String))
     path = list_files(source)[0]
+    if not path.stat().st_size:
+        raise EmptyDataError(f"{path.name} is empty: it has no bytes")
     options = text_options(path)
     if options is None:
         frame = _rows_of(path)
@@ -526,7 +536,7 @@ def _part(
     if not np.isclose(found, mass, rtol=1e-9 if weighted else 0, atol=0 if weighted else 0.5):
         raise DataError(
             Argument.of(name),
-            f" holds {found:,.12g} of {mass:,.12g} rows in the {part.kind} of {part.of}: it was "
+            f" holds {found:,.12g} of {mass:,.12g} rows in the {part.said}: it was "
             "cut short, or its parts were counted at different times",
             Remedy("export the whole result of one run"),
         )

@@ -26,10 +26,25 @@ def is_counts(path: str | Path) -> bool:
     if Path(path).suffix.lower() != ".parquet" or not Path(path).is_file():
         return False
     pl = require("polars", purpose="reading a file")
+    if _is_cut(Path(path)):
+        raise DataError(
+            Argument.of(Path(path).name),
+            " was cut short: it begins as a Parquet file and does not end as one",
+            Remedy("copy or write it again"),
+        )
     try:
         return list(pl.read_parquet_schema(path)) == list(COLUMNS)
     except Exception:  # whatever is wrong with the file is said where its rows are read
         return False
+
+
+def _is_cut(path: Path) -> bool:
+    """Return whether a file begins with the sign of Parquet and does not end with it."""
+    with path.open("rb") as opened:
+        if opened.read(4) != b"PAR1":
+            return False
+        opened.seek(max(path.stat().st_size - 4, 0))
+        return opened.read(4) != b"PAR1" or path.stat().st_size < 12
 
 
 def read_counts(path: str | Path) -> dict[str, Any]:
@@ -91,7 +106,8 @@ def _check_rows(header: dict[str, Any], table: Any, name: str) -> None:
     written = {(kind, of): rows for kind, of, rows in header["rows"]}
     for key in {**written, **seen}:
         if seen.get(key, 0) != written.get(key, 0):
-            what = " of ".join(part for part in key if part)
+            kind, of = key
+            what = ("scores" if kind == "roc" else kind) + (f" of {of}" if of else "")
             raise DataError(
                 Argument.of(name),
                 f" holds {seen.get(key, 0):,} rows of its {what}, and {written.get(key, 0):,} were "
