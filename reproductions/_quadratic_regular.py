@@ -1,7 +1,7 @@
 """Figures 6.5 and 6.6 of Hiranandani 2021: quadratic metrics whose slopes are nowhere near 0.
 
 The corrected search (Algorithm 6.1) is run for many metrics at once, without the machinery of a
-procedure; on the metrics of Figure 6.3 it finds what `karat.elicit.Quadratic` finds.
+procedure; on the metrics of Figure 6.3 it finds what `Elicitation(space, "quadratic")` finds.
 """
 
 from math import ceil, log2
