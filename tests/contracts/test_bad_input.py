@@ -75,7 +75,7 @@ FIXED = {
     "others": [0.5],
     "at_least": 0.0,
 }
-# Cuts, of which a function takes one, and what counts may take the place of.
+# Cuts, of which a function takes one, what counts may take the place of, and weights of a kind.
 CUTS = {
     "performance_bounds": {"weak_labels": GOOD["weak_labels"]},
     "difference_bounds": {
@@ -86,6 +86,7 @@ CUTS = {
     "recall_at": {"share": 0.5},
     "lift": {"share": 0.5},
     "net_benefit": {"threshold": 0.5},
+    "best_of_many": {"sample_weight": [1, 2, 1, 1], "weighting": "frequency"},
 }
 TWO_COLUMNS = pd.DataFrame({"id": [1, 2, 3, 4], "label": GOOD["y_true"]})
 ONE_CLASS = {

@@ -1520,6 +1520,7 @@ NO_NUMBER = {
     "elicit.TerminalOracle": "prints the names",
     "report.Report": "verdicts are sentences",
     "sources.Counts": "holds counts, which sources.Source.counts makes",
+    "sources.Counts.from_query": "reads counts that a database made",
     "optimize.Basis.fitted": "a basis sees labels in the fit of a classifier",
     "weak.LabelModel.predict_proba": "a protocol",
     "statistics.JointRocCounts.check_margins": "scores, and no labels",
@@ -1528,7 +1529,7 @@ NO_NUMBER = {
         for name in (
             "FairMetric", "FairQuadraticMetric", "LinearFractionalMetric", "LinearMetric",
             "PolynomialMetric", "PowerMeanMetric", "QuadraticMetric", "accuracy",
-            "balanced_accuracy", "g_mean", "mcc",
+            "balanced_accuracy", "cohen_kappa", "g_mean", "mcc",
         )
     },
 }  # fmt: skip
