@@ -148,6 +148,16 @@ def test_what_differs_is_said():
         Counts(patterns={"a": few}, confusions={"a": some})
 
 
+def test_classes_of_several_types_are_the_same_classes():
+    frame = rows().to_pandas()
+    frame.loc[::7, "v"] = np.nan  # the votes are fractions now
+    frame.loc[::5, "y"] = np.nan
+    with pytest.warns(UserWarning, match="label column 'y' is missing in 400 of 2,000 rows"):
+        counts = karat.scan(frame).roles(**ROLES).counts()
+    assert counts.votes.n == 2000
+    assert counts.confusions["a"].n == 1600
+
+
 def test_parts_of_one_table_are_added():
     table = rows()
     parts = [karat.scan(part).roles(**ROLES).counts() for part in (table[:700], table[700:])]

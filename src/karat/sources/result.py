@@ -329,7 +329,12 @@ class Fingerprint(NamedTuple):
 def _sizes(names: AnyArray, counts: AnyArray) -> dict[Any, float]:
     """Return how many rows each name has, without those that have none."""
     pairs = zip(np.asarray(names).tolist(), counts.tolist(), strict=True)
-    return {str(name): float(count) for name, count in pairs if count}
+    # 1 and 1.0 are one class: votes with nulls are fractions where labels are whole numbers.
+    return {
+        f"{name:.17g}" if isinstance(name, int | float) else str(name): float(count)
+        for name, count in pairs
+        if count
+    }
 
 
 def fingerprints(counts: Any) -> Iterator[Fingerprint]:
