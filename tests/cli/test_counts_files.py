@@ -101,12 +101,27 @@ def test_a_page_of_scores_runs(karat, one, tmp_path, executed_page):
     assert again.value == ran.data["results"]["pred"]["f1"]["value"]
 
 
-@pytest.mark.parametrize(("least", "code"), [("0.6", 0), ("0.9", 4), ("0.8", 5)])
+@pytest.mark.parametrize(("least", "code"), [("0.6", 0), ("0.9", 4), ("0.82", 5)])
 def test_a_gate_from_counts(karat, one, least, code, tmp_path, executed_page):
     ran = karat("gate", one, "--at-least", least, "--json", "-o", tmp_path / "p.html")
     found = ran.data["gate"]
     assert (ran.code, found["exit_code"], found["every_look"]) == (code, code, False)
     assert executed_page(tmp_path / "p.html").lower == found["lower"]
+
+
+def test_a_gate_from_counts_has_the_limits_of_a_score(karat, one):
+    gated = karat("gate", one, "--at-least", "0.6", "--metric", "mcc", "--json").data["gate"]
+    scored = karat("score", one, "--metric", "mcc", "--json").data["results"]["pred"]["mcc"]
+    same(gated, scored)
+    assert gated["basis"] == scored["basis"]
+
+
+def test_an_open_gate_foretells_its_labels(karat, one):
+    found = karat("gate", one, "--at-least", "0.82", "--json").data["gate"]
+    far, gap = abs(found["value"] - found["upper"]), abs(found["value"] - 0.82)
+    if found["value"] > 0.82:
+        far = found["value"] - found["lower"]
+    assert found["more"] == pytest.approx(2000 * ((far / gap) ** 2 - 1), abs=1)
 
 
 def test_a_gate_from_counts_counts_as_the_rows(karat, folder, one):

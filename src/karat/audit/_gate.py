@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from karat._result import Estimate, keeps_kind
+from karat._result import Estimate, Guarantee, keeps_kind
 from karat._typing import Column, FloatArray, IntArray
 from karat._validate import (
     check_confidence,
@@ -30,9 +30,7 @@ from karat.limits.anytime import Steps, anytime_path, holding, labels_until, rat
 from karat.metrics import as_metric
 from karat.metrics.base import Metric, MetricBase
 from karat.metrics.estimates import (
-    Counted,
     count_items,
-    counted_already,
     refuse_rows,
     table_value,
 )
@@ -103,8 +101,8 @@ def gate(
     ----------
     y_true : column (n,) or Confusion
         True labels of a random sample, in the order in which they came; new ones at the end. Or,
-        with None for ``y_pred``, how often which label and prediction came together: as these have
-        no order, a random one is drawn, and the limits hold at one look.
+        with None for ``y_pred``, how often which label and prediction came together: these keep no
+        order to bet along, so the limits are those of ``metric.estimate`` and hold at one look.
     y_pred : column (n,) or None
         Predictions of the same items.
     at_least : float
@@ -123,7 +121,7 @@ def gate(
     confidence : float, default 0.95
         Probability that the verdict is right.
     rng : int or generator, optional
-        Source of randomness of ``shuffle``, and of the order of a confusion.
+        Source of randomness of ``shuffle``, and of the limits of a confusion.
 
     Returns
     -------
@@ -150,13 +148,24 @@ def gate(
         raise MetricError(f"{chosen.title} compares groups; a gate is for one population")
     level, generator = check_confidence(confidence), check_rng(rng)
     mixed = check_flag(shuffle, "shuffle")
-    items = _items(chosen, y_true, y_pred, classes, pos_label)
+    if isinstance(y_true, Confusion):
+        refuse_rows(y_pred=y_pred)
+        about = {"classes": classes, "pos_label": pos_label}
+        return _of_counts(chosen, y_true, at_least, **about, confidence=level, rng=generator)
+    items = count_items(
+        chosen,
+        y_true,
+        y_pred,
+        groups=None,
+        clusters=None,
+        sample_weight=None,
+        classes=classes,
+        pos_label=pos_label,
+    )
     k = items.size
     fixed = chosen.for_classes(k)
     wanted = check_at_least(at_least, fixed.value_range)
-    cell = items.cell if items.times is None else np.repeat(items.cell, items.times)
-    true, called = cell // k, cell % k
-    mixed = mixed or isinstance(y_true, Confusion)  # which keeps no order
+    true, called = items.cell // k, items.cell % k
     if mixed:
         order = generator.permutation(len(true))
         true, called = true[order], called[order]
@@ -182,26 +191,45 @@ def gate(
     )
 
 
-def _items(
-    metric: Metric, y_true: Any, y_pred: Any, classes: Column | None, pos_label: Any
-) -> Counted:
-    """Return the labelled rows, or those of a confusion with how often each occurs."""
-    if isinstance(y_true, Confusion):
-        refuse_rows(y_pred=y_pred)
-        return counted_already(metric, y_true.pooled(), classes, pos_label)
-    return count_items(
+def _of_counts(
+    metric: Metric,
+    table: Confusion,
+    at_least: float,
+    *,
+    classes: Column | None,
+    pos_label: Any,
+    confidence: float,
+    rng: np.random.Generator,
+) -> GateResult:
+    """Decide by the limits of counts, which keep no order to bet along: they hold at one look."""
+    wanted = check_at_least(at_least, metric.for_classes(len(table.classes)).value_range)
+    found = metric.estimate(
+        table.pooled(), classes=classes, pos_label=pos_label, confidence=confidence, rng=rng
+    )
+
+    def ahead(limit: float) -> int | None:
+        far, gap = abs(found.value - limit), abs(found.value - wanted)
+        # Limits come nearer as the root of the number of labels.
+        return None if gap < _NEAR else math.ceil(found.n * ((far / gap) ** 2 - 1))
+
+    return decide(
         metric,
-        y_true,
-        y_pred,
-        groups=None,
-        clusters=None,
-        sample_weight=None,
-        classes=classes,
-        pos_label=pos_label,
+        wanted,
+        value=found.value,
+        lower=found.lower,
+        upper=found.upper,
+        confidence=confidence,
+        n_labels=int(found.n),
+        ahead=ahead,
+        pos_label=found.pos_label,
+        every_look=False,
+        guarantee=found.guarantee,
     )
 
 
 # --- Limits compared with what is asked for.
+
+_NEAR = 1e-4  # an estimate so near to what is asked for foretells no number of labels
 
 
 def check_at_least(at_least: Any, span: tuple[float, float]) -> float:
@@ -225,6 +253,7 @@ def decide(
     ahead: Callable[[float], int | None],
     difference: bool = False,
     every_look: bool = True,
+    guarantee: Guarantee = "finite-sample",
 ) -> GateResult:
     """Return the status, and about how many more labels would decide an open one.
 
@@ -239,7 +268,7 @@ def decide(
         metric=metric,
         difference=difference,
         at_least=at_least,
-        estimate=Estimate.of(value, lower, upper, confidence, "finite-sample"),
+        estimate=Estimate.of(value, lower, upper, confidence, guarantee),
         n_labels=n_labels,
         more=more,
         pos_label=pos_label,

@@ -102,8 +102,8 @@ class GateResult(Estimated[float]):
     pos_label : label or None
         The positive class of a metric for two classes.
     every_look : bool
-        Whether the limits hold however often one looks; at one look where the order of the labels
-        was drawn at random.
+        Whether the limits hold however often one looks; at one look where the order in which the
+        labels came is not known.
     """
 
     status: str

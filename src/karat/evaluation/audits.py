@@ -124,7 +124,7 @@ def _groups(result: AuditResult) -> Finding:
 
 _OF_SAMPLE = "Labelled rows are a random sample, in the order in which they were labelled."
 _MIXED = (
-    "Labelled rows are a random sample. The order in which they count was drawn at random, so the "
+    "Labelled rows are a random sample. The order in which they were labelled is not known, so the "
     "limits hold at one look."
 )
 _EVERY_LOOK = "The limits hold after every label together, so a pipeline may look at any time."
