@@ -15,7 +15,7 @@ LOWEST := $(VENV)-lowest
 RELEASE := $(VENV)-release
 
 .PHONY: help setup demo test fast test-lowest test-pythons check lint types imports doctests format \
-  reproduce bench bench-compare docs release-check clean
+  mutants reproduce bench bench-compare docs release-check clean
 
 help:
 	@echo "make demo    show on real data what karat answers; writes karat-demo.html"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-lowest   the tests without the simulations, on the lowest versions allowed"
 	@echo "make test-pythons  the same on the other Pythons of this machine (MAKE_THEM=1: from Debian)"
 	@echo "make check   formatting, lint, types, import rule, doctests"
+	@echo "make mutants inject realistic bugs one at a time; fails where no fast test notices (NAMES=...)"
 	@echo "make reproduce   the papers' figures beside karat's; fails where a promised one is missed"
 	@echo "make bench   benchmarks, each a ratio against a peer in the same run"
 	@echo "make bench-compare BASE=commit   this checkout's benchmarks over those of another commit"
@@ -91,6 +92,10 @@ doctests: setup
 format: setup
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# Each bug runs the fast tests that are about it, and where they notice nothing those of its package.
+mutants: setup
+	$(BIN)/python tools/mutants.py $(NAMES)
 
 # Each takes well under a minute. With FULL=1 one after the other, as long as they need (hours), each
 # kept in docs/reproductions; AGAIN=1 makes those too that are kept already.

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 from karat.audit import judged_rate
+from karat.audit._judged_rate import class_limits
 from karat.exceptions import KaratError
 from karat.limits import prediction_powered_mean
 
@@ -41,6 +42,35 @@ def test_rogan_and_gladen_by_hand():
     assert found.lower < found.value < found.upper
     assert found.labels is None
     assert found.judged == 0.6
+
+
+@pytest.mark.parametrize("hits", [0, 3])
+def test_limits_of_judges_that_never_err_are_quantiles_of_a_beta_law(hits):
+    """Half an item is added to either side: Beta(x, n - x + 1/2) and Beta(x + 1/2, n - x)."""
+    right, seen = np.diag([1e9, 1e9]), np.array([40.0 - hits, hits])
+    value, low, high = class_limits(right, seen, delta=0.025, rng=np.random.default_rng(0))
+    assert value == pytest.approx(hits / 40)
+    # Of the 4,000 draws a share of .025 ± .0025 lies beyond each limit.
+    assert beta.sf(high, hits + 0.5, 40 - hits) == pytest.approx(0.025, abs=0.01)
+    if hits:
+        assert beta.cdf(low, hits, 40.5 - hits) == pytest.approx(0.025, abs=0.01)
+    else:
+        assert low == 0
+
+
+def test_clusters_of_judged_items_are_gammas_of_their_size():
+    """20 clusters of 5 that all fail: the share is Beta(1/2, 20), whatever the size."""
+    tables = np.zeros((60, 3, 2))
+    tables[:20, 0, 0] = tables[20:40, 1, 1] = 5e3
+    tables[40:, 2, 0] = 5.0
+    sums = tables.sum(axis=0)
+    sums[:2] *= 1e6
+    _, low, high = class_limits(
+        sums[:2], sums[2], delta=0.025, rng=np.random.default_rng(0), clusters=tables
+    )
+    assert low == 0
+    # The judges' own rates, with 20 clusters each, add to it: they move the limit by less.
+    assert 0.9 * beta.isf(0.025, 0.5, 20) < high < 1.6 * beta.isf(0.025, 0.5, 20)
 
 
 def test_the_limits_keep_moving_with_the_confidence():

@@ -3,6 +3,7 @@
 import json
 import pickle
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from karat.bounds import (
     robustness_curve,
     weak_label_value,
 )
+from karat.bounds._problem import Rows, Sample
+from karat.bounds.solvers._solve import _least_effective
 from karat.exceptions import (
     DataError,
     LengthMismatchError,
@@ -165,6 +168,24 @@ def test_a_closed_form():
         y_pred, votes, p, metric=only, groups=group, classes=[0, 1], method="plugin"
     )
     assert (b.lower, b.upper) == pytest.approx((-0.625, 0.0), abs=1e-12)
+
+
+def test_the_smallest_group_gives_the_degrees_of_freedom():
+    """Kish's number of each group by itself, or its clusters where they are fewer."""
+    rng = np.random.default_rng(3)
+    group, z = rng.integers(0, 3, 90), rng.integers(0, 2, 90)
+    weight, cluster = rng.gamma(1.0, size=90), rng.integers(0, 25, 90)
+    ids, called = 2 * group + z, rng.integers(0, 2, 90)
+    counts, squares = np.zeros((2, 1, 6, 2))
+    np.add.at(counts, (0, ids, called), weight)
+    np.add.at(squares, (0, ids, called), weight**2)
+    own = [weight[group == g] for g in range(3)]
+    kish = [w.sum() ** 2 / (w @ w) for w in own]
+    problem = SimpleNamespace(group=np.repeat(np.arange(3), 2), sample=Sample(counts, squares))
+    assert _least_effective(problem) == pytest.approx(min(kish))
+    problem.sample = Sample(counts, squares, Rows(ids, called, 0 * ids, weight, cluster))
+    clusters = [len(np.unique(cluster[group == g])) for g in range(3)]
+    assert _least_effective(problem) == pytest.approx(min(*kish, *clusters))
 
 
 def test_more_groups_and_classes_have_an_outer_lower_end():

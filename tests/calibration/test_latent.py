@@ -130,6 +130,24 @@ def test_a_latent_label_is_never_explained_in_full():
     assert np.isfinite(fitted.fitted).all()
 
 
+def test_what_is_explained_beyond_the_most_is_shrunk_to_it():
+    """The variance of the index is .98 then, and that of the noise the rest."""
+    h = drawn(n=500)[1]
+    y = (h > 0.4).astype(float)
+    v = NormalScores(h).own
+    v = v / v.std(axis=0)
+    tau = norm.isf(y.mean(axis=0))
+    r = (y - y.mean(axis=0)).T @ v / len(v) / norm.pdf(tau)[:, None]
+    correlation = shrunk_correlation(v)
+    explained = np.array([one @ np.linalg.solve(correlation, one) for one in r])
+    assert (explained > 1.0).any()
+    fitted = LatentCopula(y, h)
+    kept = np.minimum(explained, 0.98)
+    np.testing.assert_allclose(fitted.noise, np.sqrt(1 - kept))
+    index = fitted.weight * NormalScores(h).own.std(axis=0)
+    np.testing.assert_allclose([one @ correlation @ one for one in index], kept)
+
+
 def test_trees_see_an_interaction_and_copulas_do_not():
     y, h, meaning = MultilabelLaw("interaction", n_labels=3).sample(6000, rng=0)
     off = ((h - meaning) ** 2).mean()

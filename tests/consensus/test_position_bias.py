@@ -6,10 +6,16 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from karat.consensus import PairEstimator, position_bias
-from karat.consensus._pairs import balanced_limits, net_votes, picks_first, tango_limits
+from karat.consensus._pairs import (
+    balanced_limits,
+    net_votes,
+    picks_first,
+    predictive_limits,
+    tango_limits,
+)
 from karat.datasets import load_shared
 from karat.exceptions import (
     ColumnError,
@@ -81,6 +87,34 @@ def test_limits_of_the_error_rate():
     value, low, high = balanced_limits(one, (np.array([0.2]), np.array([0.2]), np.array([0.2])))
     assert value[0] == pytest.approx(0.1 * 0.8 + 0.1)
     assert (low[0], high[0]) == (pytest.approx(0.14), pytest.approx(0.26))
+
+
+@pytest.mark.parametrize("e", [0.1, 0.8])
+def test_each_source_of_error_alone_moves_the_limits_as_the_formula_does(e):
+    """Where one of e and s is known, the limits are those of the other in e(1 - s) + s/2."""
+
+    def one(value, low, high):
+        return np.array([value]), np.array([low]), np.array([high])
+
+    def formula(e, s):
+        return e * (1 - s) + s / 2
+
+    _, low, high = balanced_limits(one(e, e, e), one(0.2, 0.15, 0.4))
+    ends = sorted(formula(e, s) for s in (0.15, 0.4))
+    assert (low[0], high[0]) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+    value, both_low, both_high = balanced_limits(one(e, e - 0.03, e + 0.08), one(0.2, 0.15, 0.4))
+    below, above = formula(e - 0.03, 0.2), formula(e + 0.08, 0.2)
+    assert value[0] - both_low[0] == pytest.approx(np.hypot(value - low, value - below)[0])
+    assert both_high[0] - value[0] == pytest.approx(np.hypot(high - value, above - value)[0])
+
+
+def test_limits_of_further_items_add_the_variance_of_their_mean():
+    spread, n = np.array([0.6]), 40.0
+    bias, lower, upper = np.array([0.2]), np.array([0.15]), np.array([0.4])
+    low, high = predictive_limits(bias, lower, upper, spread, n, 0.025)
+    error = np.sqrt(0.6 / 40)
+    assert low[0] == pytest.approx(0.2 - np.hypot(0.05, norm.isf(0.025) * error))
+    assert high[0] == pytest.approx(0.2 + np.hypot(0.2, norm.isf(0.025) * error))
 
 
 def test_every_table_gives_the_same():

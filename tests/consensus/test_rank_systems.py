@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import binomtest
 from sklearn.exceptions import NotFittedError
 
 from karat.consensus import ErrorEstimator, PairEstimator, rank_systems
 from karat.consensus._pairs import (
+    _power,
     judged_strengths,
     powered_strengths,
     rank_limits,
@@ -60,6 +61,58 @@ def test_uncertain_verdicts_by_direct_maximisation():
 
     peer = minimize(loss, np.zeros(5), tol=1e-10).x
     assert judged_strengths(A, B, ratio, 5).value == pytest.approx(peer, abs=1e-3)
+
+
+def test_the_covariance_is_the_sandwich_of_the_likelihood():
+    """Scores and curvature by finite differences, inverted among strengths that sum to 0."""
+    ratio = np.random.default_rng(1).normal(0, 2, 300)
+    found = judged_strengths(A, B, ratio, 5)
+
+    def likelihoods(theta):
+        p = 1 / (1 + np.exp(-(theta[A] - theta[B])))
+        return np.log(p * np.exp(ratio) + 1 - p)
+
+    def loss(theta):
+        return theta @ theta / 18 - likelihoods(theta).sum()
+
+    step, at = 1e-4 * np.eye(5), found.value
+    scores = np.array([likelihoods(at + s) - likelihoods(at - s) for s in step]).T / 2e-4
+    curvature = np.array(
+        [
+            [
+                loss(at + s + t) - loss(at + s - t) - loss(at - s + t) + loss(at - s - t)
+                for t in step
+            ]
+            for s in step
+        ]
+    )
+    free = np.linalg.svd(np.ones((1, 5)))[2][1:].T  # a basis of what sums to 0
+    inverse = free @ np.linalg.inv(free.T @ (curvature / 4e-8) @ free) @ free.T
+    spread = np.cov(scores.T, bias=True) * 300 * (300 / 296) ** 2
+    np.testing.assert_allclose(found.covariance, inverse @ spread @ inverse, rtol=1e-3, atol=1e-6)
+
+
+def test_predictions_weigh_what_makes_the_variance_least():
+    """The weight of PPI++ minimises the trace of the covariance, here by direct search."""
+    rng = np.random.default_rng(2)
+    a, b, y, _ = drawn(120, rng)
+    soft = np.clip(1.0 - y + rng.normal(0, 0.35, 120), 0.02, 0.98)
+    gold = np.where(np.arange(120) < 60, 1.0 - y, np.nan)
+    x = np.eye(5)[a] - np.eye(5)[b]
+    theta, known = np.array([0.5, 0.2, 0.0, -0.2, -0.5]), np.arange(120) < 60
+    p = 1 / (1 + np.exp(-(x @ theta)))
+    hessian = (x[known] * (p * (1 - p))[known, None]).T @ x[known] / 60
+    hessian += np.eye(5) / 9 / 60 + np.ones((5, 5)) / 5
+    off, guess = ((p - v)[:, None] * x @ np.linalg.inv(hessian) for v in (gold, soft))
+
+    def variance(weight):
+        own, common = guess[known] - guess[known].mean(axis=0), off[known] - off[known].mean(axis=0)
+        both, alone = np.sum(common * own) / 60, guess.var(axis=0).sum()
+        return (weight**2 * alone - 2 * weight * both) / 60 + weight**2 * alone / 120
+
+    best = minimize_scalar(variance, bounds=(0, 1), method="bounded", options={"xatol": 1e-9}).x
+    assert 0.2 < best < 0.8
+    assert _power(x, soft, gold, known, theta) == pytest.approx(best, abs=1e-5)
 
 
 def test_ranks_and_tiers_by_hand():

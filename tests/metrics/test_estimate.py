@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binom, binomtest
+from scipy.stats import beta, binom, binomtest, gamma
 
 from karat.exceptions import (
     DataError,
@@ -365,6 +365,33 @@ def test_unequal_clusters_count_by_their_sizes():
     assert found.n_effective == pytest.approx(sizes.sum() ** 2 / (sizes**2).sum())
     with pytest.warns(SmallSampleWarning, match="3 clusters of these sizes count as 3.0"):
         accuracy.estimate(y[:300], c[:300], clusters=np.repeat([0, 1, 2], 100), rng=0)
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_clusters_that_are_all_right_have_limits_of_a_beta_law(size):
+    """Each cluster draws one gamma, and half a cluster of their size is wrong: Beta(1/2, m)."""
+    y = np.arange(20) % 2
+    cluster, y = np.repeat(np.arange(20), size), np.repeat(y, size)
+    found = accuracy.estimate(y, y, clusters=cluster, rng=0)
+    assert found.upper == 1
+    assert beta.sf(1 - found.lower, 0.5, 20) == pytest.approx(0.025, abs=0.01)
+
+
+def test_the_pseudo_cluster_of_unequal_clusters_counts_by_their_squares():
+    """Sizes 1 and 9 in halves: a whole cluster of Σm²/Σm is wrong, by quadrature of its law."""
+    sizes = np.tile([1, 9], 15)
+    cluster = np.repeat(np.arange(30), sizes)
+    y = np.arange(len(cluster)) % 2
+    found = accuracy.estimate(y, y, clusters=cluster, rng=0)
+    usual = (sizes @ sizes) / sizes.sum()
+    shape = min(1.0, usual / sizes.mean() / 2)
+    odds = (1 - found.lower) / found.lower
+    # P(usual·G > odds·(G₁₅ + 9·G₁₅')), where the sum of gammas is integrated over both.
+    points, weights = np.polynomial.legendre.leggauss(200)
+    at, mass = (points + 1) / 2, weights / 2
+    one, two = gamma.ppf(at, 15)[:, None], gamma.ppf(at, 15)[None, :]
+    beyond = gamma.sf(odds * (one + 9 * two) / usual, shape)
+    assert mass @ beyond @ mass == pytest.approx(0.025, abs=0.01)
 
 
 @settings(max_examples=20, deadline=None)

@@ -13,7 +13,7 @@ from karat.exceptions import (
     ShapeError,
 )
 from karat.weak import DawidSkene, MajorityVote, OracleLabelModel, check_label_model
-from karat.weak.checks import GoldRows, gold_test
+from karat.weak.checks import GOLD_TESTS, GoldRows, _statistics, gold_test
 
 pytestmark = pytest.mark.filterwarnings("ignore:on .* all agree:karat.exceptions.KaratWarning")
 
@@ -96,6 +96,28 @@ def test_weights_are_copies(sample):
     )
     np.testing.assert_allclose(twice.agreement_z, weighted.agreement_z)
     np.testing.assert_allclose(twice.accuracy_z, weighted.accuracy_z)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "blamed"), [("sure", "top where sure"), ("unsure", "top where unsure")]
+)
+def test_the_half_in_which_the_model_errs_is_named(wrong, blamed):
+    """Each half by its own binomial variance; the other half is right as often as promised."""
+    top = np.repeat([0.9, 0.6], 50)
+    p = np.stack([1 - top, top], axis=1)
+    p[1::2] = p[1::2, ::-1]  # so that both classes are as frequent as promised
+    sure = np.arange(100) < 50
+    misses = {"sure": (12, 20), "unsure": (5, 36)}[wrong]
+    off = np.concatenate([np.arange(50) < misses[0], np.arange(50) < misses[1]])
+    labels = np.where(off, p.argmin(axis=1), p.argmax(axis=1))
+    found = _statistics(labels[None], p)[0]
+    for column, half in ((1, np.ones(100, bool)), (3, sure), (4, ~sure)):
+        gap = (~off)[half].sum() - top[half].sum()
+        expected = gap**2 / (top * (1 - top))[half].sum()
+        assert found[column] == pytest.approx(expected)
+    place = GOLD_TESTS.index(blamed)
+    assert found[place] == max(found[3:])
+    assert found[place] > 9 > found[7 - place]
 
 
 def test_the_gold_test_equals_enumeration(rng):
