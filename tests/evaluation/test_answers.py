@@ -1,8 +1,12 @@
 """What a command prints and writes is had in Python too: a report on results of the library."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import karat
 from karat.audit import gate
 from karat.cli import main
 from karat.evaluation.audits import of_gate
@@ -63,3 +67,16 @@ def test_the_command_says_the_same(rows, tmp_path, capsys):
     result = gate(y, models["good"], 0.8, metric="accuracy")
     assert end.value.code == result.exit_code
     assert capsys.readouterr().out.splitlines() == of_gate(result, "t.csv").text
+
+
+def test_tables_with_limits_call_the_number_value():
+    source = Path(karat.__file__).parent
+    heads = [
+        {part.value for part in node.elts if isinstance(part, ast.Constant)}
+        for file in [*source.glob("evaluation/**/*.py"), *source.glob("cli/**/*.py")]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Tuple)
+    ]
+    limits = [head for head in heads if {"lower", "upper"} <= head]
+    assert len(limits) >= 5
+    assert [head for head in limits if head & {"estimate", "mean"}] == []
