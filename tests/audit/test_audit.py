@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.audit import Audit
+from karat.audit._design import labels_for, precision_of
 from karat.exceptions import KaratError, KaratWarning, SmallSampleWarning, UndefinedMetricWarning
 from karat.metrics import as_metric
 
@@ -204,6 +205,15 @@ def test_more_labels_are_foretold(spam):
     audit.tell(spam.labels(audit.ask(20)["item"]))
     told = before.more_upper - before.more_lower
     assert audit.result.width == pytest.approx(told, rel=0.25)
+
+
+def test_labels_for_a_precision_are_the_fewest_that_have_it():
+    """Half a width of z·√(1.2·v·(1 − n/N)/n), of which the fewest n is found by trying all."""
+    for total, wanted in ((400.0, 0.06), (1e6, 0.03), (50.0, 0.001)):
+        n = np.arange(1.0, min(total, 5000) + 1)
+        width = 1.96 * np.sqrt(1.2 * 0.2 * (1 - n / total) / n)
+        np.testing.assert_allclose(precision_of(0.2, n, total, 1.96), width)
+        assert labels_for(0.2, wanted, total, 1.96) == int(n[np.argmax(width <= wanted)])
 
 
 def test_a_budget_before_anything_is_labelled(spam):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from karat.calibration import calibration_certificate
-from karat.calibration._certificate import split_rng, strict_gain
+from karat.calibration._certificate import cross_fitted_gain, split_rng, strict_gain
 from karat.calibration.inputs import read_table
 from karat.calibration.latent import DequantizedCopula
 from karat.calibration.models import CentredCopula, ShrunkModel, Trees, fit_shrunk
@@ -27,6 +28,16 @@ def test_gains_stay_within_what_the_bet_was_told(fit):
     gain, loss = (((y - others) ** 2 - (y - g) ** 2).sum(axis=1) for y in (best, worst))
     assert max(gain.max(), -loss.min()) <= 2 * model.radius
     assert gain.max() > model.radius  # once the move is not bound enough
+
+
+def test_the_cross_fitted_limit_is_the_mean_less_a_normal_quantile_of_its_errors():
+    y, h, _ = MultilabelLaw("temperature", n_labels=3).sample(300, rng=1)
+    rng = np.random.default_rng(0)
+    gains, lower = cross_fitted_gain(read_table(y, h), CentredCopula, 0.05, rng)
+    each = gains.sum(axis=1)
+    error = np.sqrt(np.sum((each - each.mean()) ** 2) / 299 / 300)
+    assert gains.shape == (300, 3)
+    assert lower == pytest.approx(each.mean() - norm.isf(0.05) * error)
 
 
 def test_the_bet_is_told_a_range_that_holds_all_gains():

@@ -131,6 +131,16 @@ def test_the_quantile_of_two_is_normal():
     assert found == pytest.approx(4.417, abs=0.1)
 
 
+def test_differences_of_correlated_strengths_vary_less():
+    """Two strengths of variance 1 and correlation .6: their difference has the variance .8."""
+    covariance = np.array([[1.0, 0.6], [0.6, 1.0]])
+    for gap, apart in ((1.99 * np.sqrt(0.8), False), (2.01 * np.sqrt(0.8), True)):
+        found = rank_limits(np.array([gap, 0.0]), covariance, 2.0)
+        assert found[2].tolist() == [[False, apart], [False, False]]
+    quantile = simultaneous_quantile(covariance, 0.95, np.random.default_rng(0))
+    assert quantile == pytest.approx(1.96, abs=0.04)
+
+
 def test_names_mappings_and_gold():
     names = np.array(["e", "d", "c", "b", "a"])
     found = rank_systems(FITTED, names[A], names[B], rng=0)

@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest, norm
+from scipy.stats import binom, binomtest, hypergeom, norm
 
 from karat.exceptions import DataError, OptionError
 from karat.limits import binomial_kl, clopper_pearson, wilson
-from karat.limits.proportions import clopper_pearson_limits, kl_limits, wilson_limits
+from karat.limits.proportions import (
+    clopper_pearson_limits,
+    hypergeometric_limits,
+    kl_limits,
+    wilson_limits,
+)
 
 LIMITS = [clopper_pearson, wilson, binomial_kl]
 KERNELS = [clopper_pearson_limits, wilson_limits, kl_limits]
@@ -52,6 +57,21 @@ def test_clopper_pearson_cuts_binomial_tails(x, n):
         math.comb(n, k) * found.upper**k * (1 - found.upper) ** (n - k) for k in range(n + 1)
     ]
     assert sum(chances[: x + 1]) == pytest.approx(0.05 if x < n else 1.0)
+
+
+@pytest.mark.parametrize(("n", "total"), [(5, 12), (12, 12), (11, 12), (1, 12)])
+@pytest.mark.parametrize("delta", [0.025, 0.2])
+def test_limits_without_replacement_are_what_no_tail_refutes(n, total, delta):
+    """Every number of successes among all items is tried."""
+    for x in range(n + 1):
+        kept = [
+            among / total
+            for among in range(x, total - (n - x) + 1)
+            if hypergeom.sf(x - 1, total, among, n) > delta
+            and hypergeom.cdf(x, total, among, n) > delta
+        ]
+        found = hypergeometric_limits(x, n, total, delta)
+        assert found == (pytest.approx(kept[0]), pytest.approx(kept[-1]))
 
 
 @pytest.mark.parametrize(("x", "n"), [(0, 20), (1, 20), (10, 20), (13.7, 20), (20, 20), (5, 2000)])

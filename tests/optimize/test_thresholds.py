@@ -23,7 +23,7 @@ from karat.optimize import (
     PlugInClassifier,
 )
 from karat.optimize._probes import Sample
-from karat.optimize._search import best_threshold
+from karat.optimize._search import _between, best_threshold
 
 COSTS = cost_matrix([[0, 1], [10, 0]])
 
@@ -115,6 +115,15 @@ def test_labels_that_are_words_and_weights_of_rows(kind, name):
     assert value >= best - 1e-9
     if kind is not FrankWolfeClassifier:  # which may draw
         assert score(y, predicted, sample_weight=weight) >= best - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.25, 4.0), (1.0, 3.0), (0.1, 0.2), (7.0, np.inf), (0.0, 0.5), (0.0, np.inf)]
+)
+def test_a_threshold_lies_at_the_middle_probability(low, high):
+    odds = _between(low, high)
+    top = 1.0 if np.isinf(high) else high / (1 + high)
+    assert odds / (1 + odds) == pytest.approx((low / (1 + low) + top) / 2)
 
 
 def test_costs_of_an_overconfident_model():

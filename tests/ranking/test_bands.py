@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom, binomtest
+from scipy.stats import beta, binom, binomtest, kstwo
 
 from karat.exceptions import OptionError
 from karat.ranking import (
@@ -15,11 +15,21 @@ from karat.ranking import (
     weighted_auc,
 )
 from karat.ranking.areas import area_and_limits, curve, curves_in_bands, limits_in_bands
-from karat.ranking.bands import BetaBand, DkwBand
+from karat.ranking.bands import BetaBand, DkwBand, dkw_margin
 from karat.ranking.placements import place
 from karat.statistics import roc_counts
 
 SIZES = (1, 2, 7, 60, 1000, 100_000)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("delta", [0.01, 0.05, 0.3])
+def test_the_even_margin_is_little_more_than_the_exact_one(n, delta):
+    """Kolmogorov's law of the greatest distance; the inequality is sharp in large samples."""
+    beyond = kstwo.sf(dkw_margin(n, delta), n)
+    assert beyond <= delta
+    if n >= 1000:
+        assert beyond > 0.9 * delta
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -153,6 +153,27 @@ LAWS = {
 }
 
 
+def test_votes_that_equal_the_parents_are_shared_out_by_their_odds(rng):
+    """Each such vote is a copy with the odds κ to (1 − κ)θ; one by one, with the pseudo-votes."""
+    law = VoteLaw.of_confusions(2, 3, parent=np.array([-1, 0, -1, 2]))
+    state = random_state(rng, law, 4, 3)
+    counts = 30 * rng.random((3, 4, 3, 2))
+    counts[1:, [0, 2]] = 0.0  # who copies nobody votes alone
+    after = law.maximize(state, np.array([20.0, 30.0]), counts.reshape(-1, 2))
+    pseudo = np.broadcast_to(law.pseudo, (4, 3, 2))
+    for j in range(4):
+        own, copied, alone = counts[0, j] + pseudo[j], 0.0, 0.0
+        for o, c in np.ndindex(3, 2):
+            kappa, theta = state.copied[j], state.theta[j, o, c]
+            taken = counts[2, j, o, c] * kappa / (kappa + (1 - kappa) * theta)
+            left = counts[1, j, o, c] + counts[2, j, o, c] - taken
+            own[o, c] += left
+            copied, alone = copied + taken, alone + left
+        np.testing.assert_allclose(after.theta[j], own / own.sum(axis=0))
+        share = (copied + 1) / (copied + alone + 3) if law.parent[j] >= 0 else 0.0
+        assert after.copied[j] == pytest.approx(share)
+
+
 @pytest.mark.parametrize("name", LAWS)
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=25, deadline=None)
