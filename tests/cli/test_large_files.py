@@ -24,6 +24,7 @@ def file(tmp_path_factory):
             "pred_b": names[((score > 0.6) ^ (rng.random(N) < 0.1)).astype(int)],
             "score": score,
             "part": rng.choice(["01", "1"], N),
+            **{f"judge_{j}": (y ^ (rng.random(N) < 0.1 + 0.05 * j)).astype(int) for j in range(4)},
         }
     ).with_columns(y=pl.when(pl.int_range(N) % 5 > 0).then("y"))
     path = tmp_path_factory.mktemp("large") / "rows.parquet"
@@ -38,6 +39,8 @@ ASKED = {
     "auc": ["auc", "--label", "y", "--score", "score"],
     "auc by group": ["auc", "--label", "y", "--score", "score", "--group", "part"],
     "precision": ["auc", "--label", "y", "--score", "score", "--measure", "average-precision"],
+    "judges": ["judges", "--judge", "judge_*"],
+    "judges by group": ["judges", "--judge", "judge_*", "--group", "part"],
     "evaluate": ["evaluate", "--label", "y", "--pred", "pred_*", "--score", "score"],
 }
 
@@ -48,7 +51,8 @@ def numbers(value):
         return [n for part in value for n in numbers(part)]
     if not isinstance(value, dict):
         return []
-    own = [value[key] for key in ("value", "lower", "upper", "n") if key in value]
+    found = [value[key] for key in ("value", "lower", "upper", "n") if key in value]
+    own = [n for one in found for n in (one if isinstance(one, list) else [one])]
     rest = [n for part in value.values() for n in numbers(part)]
     return [float(n) for n in own if isinstance(n, int | float)] + rest
 

@@ -14,7 +14,7 @@ from karat.cli import _flags as flags
 from karat.cli._calls import call, check_taken, chosen_counts, class_columns
 from karat.cli._kept_audit import Given, open_audit, resume_code
 from karat.cli._run import run
-from karat.cli._table import known_rows, read_metric, read_pos_label, read_table
+from karat.cli._table import PREDICTIONS, known_rows, read_metric, read_pos_label, read_table
 from karat.evaluation.audits import of_gate
 from karat.evaluation.questions import below_one_class
 from karat.exceptions import OptionError
@@ -84,7 +84,8 @@ def gate(
             expected = "a column of true labels, or --saved with an audit of FILE"
             refuse_option(None, "--label", expected)
         chosen = read_metric(metric or "accuracy")
-        rows = known_rows(read_table(file), label, None if pred is None else [pred], chosen)
+        table = read_table(file, None, [label, pred], () if pred else PREDICTIONS)
+        rows = known_rows(table, label, None if pred is None else [pred], chosen)
         truth = rows.column("--label", label)
         name, said = next(iter(rows.models.items()))
         gated = call(

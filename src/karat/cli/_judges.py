@@ -7,7 +7,7 @@ import typer
 from karat.cli import _flags as flags
 from karat.cli._calls import check_taken, fit
 from karat.cli._run import run
-from karat.cli._table import InputTable, read_null, read_table
+from karat.cli._table import InputTable, is_large, read_null, read_table
 from karat.cli._votes import (
     Gold,
     Reading,
@@ -127,6 +127,7 @@ def judges(
             "threshold": threshold,
         }
         how |= known.options(table, found.voters, long=found.long) | {"null": read_null(null)}
+        how |= table.repeats
         fitted = fit(ErrorEstimator, options | model, found.votes, **how)
         beside = Beside(
             name=file.name,
@@ -140,6 +141,10 @@ def judges(
     def work() -> Answer:
         if is_counts(file):
             return counted()
+        by_row = (score, label, item, voter, vote, label_probability, label_next, threshold, rows)
+        if judge and not any(by_row) and is_large(file):
+            table = read_table(file, None, [*judge, group], counted=True, codes=group)
+            return voted(table.with_codes(group))
         table = named_items(read_table(file, rows), reading)
         return rated(table) if score else voted(table)
 

@@ -504,6 +504,14 @@ def read_table(
     return replace(table, frame=read_rows(lazy, path.name, rows))
 
 
+def is_large(path: Path) -> bool:
+    """Return whether a table has too many rows to look at each; no log and no input has."""
+    if str(path) == "-":
+        return False
+    source = scan(path)
+    return source.log is None and not source.is_small
+
+
 def scan_table(path: Path) -> InputTable:
     """Return the columns of a Parquet file without its rows."""
     polars = require("polars", purpose="scanning a file")
