@@ -491,7 +491,7 @@ MUTANTS = (
         "weight.sum() ** 2 / (weight @ weight) if not kish",
         ("tests/ranking/test_frequencies.py", "tests/ranking/test_weights.py"),
     ),
-    # --- decisions, optimize, elicit, statistics, datasets
+    # --- decisions, optimize, elicit, statistics, sources, evaluation, datasets
     Mutant(
         "decisions-threshold",
         "decisions/rules.py",
@@ -531,6 +531,38 @@ MUTANTS = (
         "lapse + (1.0 - 2.0 * lapse) * chance",
         "lapse + (1.0 - lapse) * chance",
         ("tests/elicit/test_particle_posterior.py",),
+    ),
+    Mutant(
+        "statistics-kish-by-part",
+        "statistics/patterns.py",
+        "effective_counts",
+        "where = np.zeros(len(counts), dtype=np.intp) if part is None else part",
+        "where = np.zeros(len(counts), dtype=np.intp)",
+        ("tests/statistics/test_patterns.py", "tests/statistics/test_vote_counts.py"),
+    ),
+    Mutant(
+        "statistics-squares-of-weights",
+        "statistics/_roc.py",
+        "roc_counts",
+        "squares = summed(codes, weight**2, 2)",
+        "squares = summed(codes, weight, 2)",
+        ("tests/statistics/test_roc_counts.py",),
+    ),
+    Mutant(
+        "sources-score-at-an-edge",
+        "sources/counting.py",
+        "joint_counts_of",
+        "(value >= float(edge))",
+        "(value > float(edge))",
+        ("tests/sources/test_joint_counts.py",),
+    ),
+    Mutant(
+        "evaluation-many-groups",
+        "evaluation/questions/_groups.py",
+        "every_group",
+        "level = 1 - (1 - e.confidence) / len(asked)",
+        "level = e.confidence",
+        ("tests/evaluation/test_evaluate.py",),
     ),
     Mutant(
         "datasets-logistic-share",
@@ -636,7 +668,7 @@ def tried(mutant: Mutant, copy: Path, *, named: bool) -> tuple[bool, str]:
     try:
         for tests in [list(mutant.tests)] if named else [list(mutant.tests), [mutant.package]]:
             code, first = _run(copy, tests)
-            if code == _FAILED:
+            if code in (_FAILED, _INTERRUPTED):  # or a test file cannot be imported any more
                 return True, first
             if code != 0:
                 raise RuntimeError(f"{mutant.name}: the tests did not run:\n{first}")

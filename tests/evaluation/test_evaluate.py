@@ -271,6 +271,18 @@ def test_it_stands_at_the_top():
     assert karat.evaluate is evaluate
 
 
+def test_gaps_of_two_models_share_the_error_between_them(table):
+    e = evaluate(table, label="y", pred=["a", "b"], group="sex", metric="accuracy", rng=0)
+    found = {f.key: f for f in e.findings}["groups"]
+    for name in ("a", "b"):
+        result = found.results[f"{name}: accuracy"]
+        own = accuracy.estimate(
+            table["y"], table[name], groups=table["sex"], confidence=0.975, rng=0
+        )
+        assert (result.lower, result.upper) == (own.lower, own.upper)
+        assert result.gaps[0].lower == own.gaps[0].lower
+
+
 def test_gaps_between_groups_are_those_of_the_library(table):
     rng = np.random.default_rng(2)
     worse = table.with_columns(

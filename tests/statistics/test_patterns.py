@@ -6,11 +6,25 @@ import pytest
 
 from karat.exceptions import DataError, LabelError, LengthMismatchError
 from karat.statistics import pattern_counts, patterns
-from karat.statistics.patterns import distinct_rows
+from karat.statistics.patterns import distinct_rows, effective_counts
 
 
 def brute_force(votes):
     return sorted(Counter(map(tuple, np.asarray(votes).tolist())).items())
+
+
+def test_weights_of_each_part_add_up_to_its_own_kish_number(rng):
+    part, cell = rng.integers(0, 3, 60), rng.integers(0, 4, 60)
+    weight = rng.gamma(1.0, size=60) * np.array([1.0, 10.0, 0.1])[part]
+    index = 4 * part + cell
+    counts, squares = (np.bincount(index, w, 12) for w in (weight, weight**2))
+    found = effective_counts(counts, squares, np.repeat(np.arange(3), 4))
+    for p in range(3):
+        own, here = weight[part == p], found[4 * p : 4 * p + 4]
+        assert here.sum() == pytest.approx(own.sum() ** 2 / (own @ own))
+        np.testing.assert_allclose(here / here.sum(), counts[4 * p : 4 * p + 4] / own.sum())
+    whole = effective_counts(counts, squares)
+    assert whole.sum() == pytest.approx(weight.sum() ** 2 / (weight @ weight))
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 300])

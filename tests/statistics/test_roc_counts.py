@@ -17,6 +17,13 @@ def test_confusions_equal_thresholding_one_by_one(rng):
         np.testing.assert_allclose(table, expected, atol=1e-15)
 
 
+def test_squares_of_importances_are_kept_by_class(rng):
+    y, s, w = rng.integers(0, 2, 90), rng.integers(0, 5, 90) / 4, 3 * rng.random(90)
+    found = roc_counts(y, s, sample_weight=w).squares
+    np.testing.assert_allclose(found, [w[y == c] @ w[y == c] for c in (0, 1)])
+    assert roc_counts(y, s, sample_weight=np.ceil(w), weighting="frequency").squares is None
+
+
 def test_equals_scikit_learn(rng):
     y, s, w = rng.integers(0, 2, 500), rng.random(500).round(2), rng.random(500)
     c = roc_counts(y, s, sample_weight=w).confusions()[::-1]
