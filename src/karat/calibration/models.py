@@ -247,13 +247,13 @@ class AdditiveMap:
         other = min((room - own) // k, _ALL_OTHERS // k, _OTHER) if self.others else 0
         self.own = [_knots(h[:, j], own) for j in range(k)]
         self.other = [_knots(h[:, j], other) for j in range(k)]
-        self.weight = [self._regressed(h, y[:, j] - h[:, j], j) for j in range(k)]
+        self.weight = self._regressed(h, y - h)
 
     def __call__(self, h: FloatArray) -> FloatArray:
         out = np.array(h, dtype=float)
         for rows in _blocks(len(h)):
-            for j, weight in enumerate(self.weight):
-                out[rows, j] += self._features(h[rows], j) @ weight
+            for j, (x, weight) in enumerate(zip(self._features(h[rows]), self.weight, strict=True)):
+                out[rows, j] += x @ weight
         return out
 
     @property
@@ -261,22 +261,31 @@ class AdditiveMap:
         """E[y | h] of the rows that the map was fitted to."""
         return self(self.rows)
 
-    def _features(self, h: FloatArray, j: int) -> FloatArray:
-        parts = [_hats(h[:, j], self.own[j])]
-        if self.others:
-            top = h[:, j] >= h.max(axis=1)
-            parts += [_hats(h[:, i], knots) for i, knots in enumerate(self.other) if i != j]
-            parts.append(_hats(h[:, j], self.other[j]) * top[:, None])
-        return np.hstack(parts)
+    def _features(self, h: FloatArray) -> Iterator[FloatArray]:
+        """Yield the features of each label; the hats of the others are computed once for all."""
+        other = [_hats(h[:, i], knots) for i, knots in enumerate(self.other)] * self.others
+        most = h.max(axis=1)
+        for j, knots in enumerate(self.own):
+            parts = [_hats(h[:, j], knots)]
+            if self.others:
+                top = h[:, j] >= most
+                parts += [hats for i, hats in enumerate(other) if i != j]
+                parts.append(other[j] * top[:, None])
+            yield np.hstack(parts)
 
-    def _regressed(self, h: FloatArray, rest: FloatArray, j: int) -> FloatArray:
-        gram: FloatArray | float = 0.0
-        target: FloatArray | float = 0.0
+    def _regressed(self, h: FloatArray, rest: FloatArray) -> list[FloatArray]:
+        """Return the weights of the features of each label."""
+        k = h.shape[1]
+        grams: list[FloatArray | float] = [0.0] * k
+        targets: list[FloatArray | float] = [0.0] * k
         for rows in _blocks(len(h)):
-            x = self._features(h[rows], j)
-            gram, target = gram + x.T @ x, target + x.T @ rest[rows]
-        penalty = _RIDGE * np.diag(gram) + _ABSOLUTE
-        return np.asarray(np.linalg.solve(gram + np.diag(penalty), target))
+            for j, x in enumerate(self._features(h[rows])):
+                grams[j], targets[j] = grams[j] + x.T @ x, targets[j] + x.T @ rest[rows, j]
+        found = []
+        for gram, target in zip(grams, targets, strict=True):
+            penalty = _RIDGE * np.diag(gram) + _ABSOLUTE
+            found.append(np.asarray(np.linalg.solve(gram + np.diag(penalty), target)))
+        return found
 
 
 def _blocks(n: int) -> Iterator[slice]:
