@@ -56,9 +56,11 @@ def _compile(part: bool, loop: Any) -> Any:
     jit = partial(njit, nogil=True, error_model="numpy", inline="always" if part else "never")
     try:
         return jit(cache=True)(loop)
-    except RuntimeError:  # there is no folder in which to keep what is compiled
-        _warn_once()
-    return jit()(loop)
+    except RuntimeError:
+        # Where it compiles without being kept, there is no folder for it; else this fails as well.
+        made = jit()(loop)
+    _warn_once()
+    return made
 
 
 def _warn_once() -> None:

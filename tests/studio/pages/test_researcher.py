@@ -257,7 +257,7 @@ def test_the_dashboard_shows_what_services_say(played, researcher, served):
     assert "3 of 3" in page
     for known in overview.people:
         ratio = known.result.ratios[0]
-        assert f"{ratio.estimate:.3g} ({ratio.lower:.3g} to" in page
+        assert f"{ratio.value:.3g} ({ratio.lower:.3g} to" in page
         assert f"{known.guess['ratio']:.3g}" in page
     found = overview.agreement
     assert len(found.rows) == 3
@@ -295,7 +295,7 @@ def test_what_is_exported_scores_and_replays(played, researcher, served, tmp_pat
     file = tmp_path / "study.json"
     file.write_bytes(told.content)
     data = json.loads(told.text)
-    assert (data["schema"], data["version"]) == ("karat.study", 1)
+    assert (data["schema"], data["version"]) == ("karat.study", 2)
     metric = load_metric(file)
     assert metric == load_metric(researcher.get(f"{at}/export/metric.json?show=bots").text)
     y = np.array(["benign", "malignant", "malignant", "benign"])
@@ -318,7 +318,7 @@ def test_a_study_without_a_metric_says_so(served, researcher):
     with pytest.raises(MetricError, match="no metric of its own"):
         load_metric(text)
     with pytest.raises(MetricError, match="version 7"):
-        load_metric(text.replace('"version": 1', '"version": 7', 1))
+        load_metric(text.replace('"version": 2', '"version": 7', 1))
     for table in ("answers", "people"):
         assert researcher.get(f"/admin/studies/{study.id}/export/{table}.csv").text.strip() == ""
         assert (
