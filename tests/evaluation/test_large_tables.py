@@ -143,7 +143,8 @@ def test_too_many_distinct_rows_are_sampled_and_it_is_said(few, monkeypatch):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, N)
     table = pl.DataFrame({"y": y, "s": y + rng.normal(size=N)})
-    for source in (table, duckdb.sql("select * from table_", connection=_connected(table))):
+    assert dict(evaluate(table, label="y", score="s").facts).get("looked at") is None
+    for source in (duckdb.sql("select * from table_", connection=_connected(table)),):
         e = evaluate(source, label="y", score="s")
         assert dict(e.facts)["rows"] == f"{N:,}"
         assert dict(e.facts)["looked at"] == "a random sample of 400 rows"

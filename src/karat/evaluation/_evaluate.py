@@ -362,6 +362,8 @@ def _table_of(source: Source, roles: Roles, seed: int) -> _Table:
         return _Table()
     cells = cells_of(source.frame, names, seed=seed)
     if cells.is_sample:
+        if source.engine == "polars":  # a sample would lose labels that only some rows have
+            return _Table(source.columns)
         return _Table(cells.rows, None, cells.n)
     return _Table(cells.rows, cells.counts)
 
